@@ -1,4 +1,4 @@
-//! What there is to compute on.
+//! Listing of the available devices.
 
 use super::{Backend, backends, without_panic};
 use crate::error::{Error, Result};
@@ -6,26 +6,26 @@ use crate::memory;
 use burn::tensor::Device;
 use serde::Serialize;
 
-/// Something that this build can compute on.
+/// A device that this build supports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceInfo {
-    /// What `--device` takes, as in `flex` or `wgpu:1`.
+    /// Name for `--device`, such as `flex` or `wgpu:1`.
     pub device: String,
-    /// The backend's name.
+    /// Name of the backend.
     pub backend: &'static str,
-    /// What the hardware calls itself; empty where nothing was found.
+    /// Name of the hardware; empty if none was devices.
     pub name: String,
-    /// Its memory in bytes, where it is known.
+    /// Memory in bytes, if known.
     pub memory: Option<u64>,
-    /// Whether it is what `--device auto` takes.
+    /// Whether `--device auto` selects it.
     pub auto: bool,
-    /// Whether it is what the backend's name alone takes.
+    /// Whether the backend's name without a number selects it.
     pub chosen: bool,
-    /// Why it cannot be used; empty where it can.
+    /// Why it cannot be used; empty if it works.
     pub problem: String,
 }
 
-/// Every device of every backend of this build, those that do not work among them; GPUs are opened for it.
+/// Lists all devices of all backends in this build, including those that do not work. This opens GPUs.
 ///
 /// ```
 /// let devices = burnrank::device::list();
@@ -56,24 +56,24 @@ fn of_backend(backend: Backend, auto: bool) -> Vec<DeviceInfo> {
         Err(error) => return vec![info(backend.name().into(), String::new(), None, true, error.to_string())],
     };
     let chosen = describe(&first);
-    let mut found: Vec<DeviceInfo> = Vec::new();
+    let mut devices: Vec<DeviceInfo> = Vec::new();
     for (number, device) in backend.all().into_iter().enumerate() {
         let name = format!("{backend}:{number}");
         let Some((what, memory)) = describe(&device) else {
-            found.push(info(name, String::new(), None, false, "it cannot be opened".into()));
+            devices.push(info(name, String::new(), None, false, "it cannot be opened".into()));
             continue;
         };
-        let is_chosen = chosen.as_ref().is_some_and(|(name, _)| *name == what) && !found.iter().any(|one| one.chosen);
-        found.push(info(name, what, memory, is_chosen, String::new()));
+        let is_chosen = chosen.as_ref().is_some_and(|(name, _)| *name == what) && !devices.iter().any(|one| one.chosen);
+        devices.push(info(name, what, memory, is_chosen, String::new()));
     }
-    if !found.iter().any(|device| device.chosen) {
+    if !devices.iter().any(|device| device.chosen) {
         let (name, memory) = chosen.unwrap_or_default();
-        found.insert(0, info(backend.name().into(), name, memory, true, String::new()));
+        devices.insert(0, info(backend.name().into(), name, memory, true, String::new()));
     }
-    found
+    devices
 }
 
-/// What a device calls itself, as in `NVIDIA H100 PCIe`, and its memory where it tells; nothing where it cannot be opened.
+/// The name of a device, such as `NVIDIA H100 PCIe`, and its memory if reported; `None` if it cannot be opened.
 fn describe(device: &Device) -> Option<(String, Option<u64>)> {
     #[cfg(feature = "cubecl")]
     {
@@ -86,19 +86,19 @@ fn describe(device: &Device) -> Option<(String, Option<u64>)> {
     }
 }
 
-/// What is said of the device that `--device` chose, where that is a GPU: its name, and whether there are others.
-pub fn chosen(asked: &str, device: &Device) -> Option<String> {
-    let backend = super::resolve(asked).ok().filter(|backend| !backend.is_host())?;
+/// A message about the GPU that `--device` selected: its name, and whether there are others. `None` for the host.
+pub fn chosen(name: &str, device: &Device) -> Option<String> {
+    let backend = super::resolve(name).ok().filter(|backend| !backend.is_host())?;
     let (name, _) = describe(device)?;
     let others = match backend.all().len() {
         0 | 1 => String::new(),
-        count => format!(", one of {count}: 'burnrank devices' lists them"),
+        count => format!(", one of {count} (see 'burnrank devices')"),
     };
-    Some(format!("computes on {backend}: {name}{others}"))
+    Some(format!("using {backend}: {name}{others}"))
 }
 
 impl Backend {
-    /// Its devices, as they are numbered on the command line.
+    /// The devices of the backend, in the order of their numbers.
     pub(super) fn all(self) -> Vec<Device> {
         let all = || match self {
             #[cfg(feature = "cuda")]
@@ -116,18 +116,18 @@ impl Backend {
         without_panic(all).unwrap_or_default()
     }
 
-    /// The device of this number.
+    /// Opens the device with a number.
     ///
     /// # Errors
-    /// When there is none, or it does not work.
+    /// If there is no such device, or it does not work.
     pub(super) fn open_number(self, number: usize) -> Result<Device> {
         let all = if self.is_compiled() { self.all() } else { vec![] };
         let count = all.len();
         let Some(device) = all.into_iter().nth(number) else {
-            // A backend that does not work says why.
+            // Reports why a backend does not work.
             self.open()?;
             return Err(Error::Config(format!(
-                "device '{self}:{number}' is not there: {self} has {count}, numbered from 0; 'burnrank devices' lists them"
+                "device '{self}:{number}' does not exist: {self} has {count}, numbered from 0; see 'burnrank devices'"
             )));
         };
         self.try_out(device)

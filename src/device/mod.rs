@@ -1,4 +1,4 @@
-//! Where tensors live: the only room that names a backend.
+//! Devices and backends. This is the only module that refers to particular backends.
 
 #[cfg(feature = "cubecl")]
 pub(crate) mod cube;
@@ -25,28 +25,28 @@ compile_error!(
 );
 
 words! {
-    /// What computes: one of Burn's backends, the preferred one first. Its name is also that of the feature that compiles it in.
+    /// One of Burn's backends, in order of preference. Names are also those of the cargo features.
     #[non_exhaustive]
     pub enum Backend: "device" {
-        /// Nvidia's GPUs.
+        /// Nvidia GPUs.
         Cuda = "cuda",
-        /// AMD's GPUs.
+        /// AMD GPUs.
         Rocm = "rocm",
-        /// Apple's GPUs.
+        /// Apple GPUs.
         Metal = "metal",
         /// GPUs through Vulkan.
         Vulkan = "vulkan",
         /// The CPU.
         Flex = "flex",
-        /// The CPU, through Burn's older backend.
+        /// The CPU, with Burn's older backend.
         Ndarray = "ndarray",
-        /// GPUs through whichever interface the system has.
+        /// GPUs through the system's graphics interface.
         Wgpu = "wgpu",
     }
 }
 
 impl Backend {
-    /// Whether it is compiled into this build.
+    /// Whether this build includes the backend.
     pub fn is_compiled(self) -> bool {
         match self {
             Backend::Cuda => cfg!(feature = "cuda"),
@@ -59,15 +59,15 @@ impl Backend {
         }
     }
 
-    /// Whether its scores are in the host's memory, so that the lambda path costs no transfer.
+    /// Whether tensors are in host memory, so that the lambda path needs no transfers.
     pub fn is_host(self) -> bool {
         matches!(self, Backend::Flex | Backend::Ndarray)
     }
 
-    /// Its first device, tried out with one small computation where it may be absent.
+    /// Opens the first device; a GPU is tested with a small computation.
     ///
     /// # Errors
-    /// When it is not compiled in, or finds no hardware or driver.
+    /// If this build lacks the backend, or there is no hardware or driver.
     pub fn open(self) -> Result<Device> {
         if !self.is_compiled() {
             return Err(Error::Config(format!("device '{self}' {}", self.another_build())));
@@ -75,7 +75,7 @@ impl Backend {
         self.try_out(self.device())
     }
 
-    /// A device, once it has computed something.
+    /// Tests a GPU with a small computation.
     fn try_out(self, device: Device) -> Result<Device> {
         if self.is_host() {
             return Ok(device);
@@ -86,17 +86,17 @@ impl Backend {
         });
         tried.flatten().ok_or_else(|| {
             let remedy = match backends().into_iter().find(|backend| backend.is_host()) {
-                Some(host) => format!("the CPU computes with `device` {host}"),
-                None => "a CPU build is made with the feature flex".into(),
+                Some(host) => format!("use the CPU with `device` {host}"),
+                None => "build with the feature flex to use the CPU".into(),
             };
             Error::Device(format!(
-                "device '{self}' does not work here: no suitable GPU or driver was found (a software Vulkan driver, such as \
-                 Mesa's llvmpipe, serves for tests); {remedy}"
+                "device '{self}' does not work: no suitable GPU or driver was found (for tests a software Vulkan \
+                 driver such as Mesa's llvmpipe suffices); {remedy}"
             ))
         })
     }
 
-    /// How to get a backend that is not compiled in.
+    /// How to get a backend that this build lacks.
     fn another_build(self) -> String {
         format!("is not in this build (auto, {}): build with the feature {self}", names(backends()))
     }
@@ -124,7 +124,7 @@ impl Backend {
     }
 }
 
-/// The backends compiled into this build, the preferred one first.
+/// The backends in this build, in order of preference.
 pub fn backends() -> Vec<Backend> {
     Backend::ALL.into_iter().filter(|backend| backend.is_compiled()).collect()
 }
@@ -133,21 +133,21 @@ fn names(backends: Vec<Backend>) -> String {
     backends.into_iter().map(Backend::name).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a device, with gradients or without, computes on the host.
+/// Whether a device, with or without autodiff, is the host.
 pub fn on_host(device: &Device) -> bool {
     host_backend(device).is_some()
 }
 
-/// The backend of a device that computes on the host.
+/// The backend of a host device.
 pub(crate) fn host_backend(device: &Device) -> Option<Backend> {
-    // A host has one device per backend, and devices are compared without their gradients.
+    // The host has one device per backend; comparison ignores autodiff.
     backends().into_iter().filter(|backend| backend.is_host()).find(|backend| backend.device() == *device)
 }
 
-/// The name a user gives, `auto` or that of a backend, perhaps with the number of a device, made a compiled backend.
+/// Returns the backend of a device name: `auto`, or the name of a backend with an optional device number.
 ///
 /// # Errors
-/// When that backend is unknown or not compiled in; the message says how to get it.
+/// If the backend is unknown or not in this build; the message says how to get it.
 pub fn resolve(name: &str) -> Result<Backend> {
     numbered(name).map(|(backend, _)| backend)
 }
@@ -161,7 +161,7 @@ fn resolve_backend(name: &str) -> Result<Backend> {
         let missing = || Error::Config(format!("device '{name}' {}", backend.another_build()));
         return backend.is_compiled().then_some(backend).ok_or_else(missing);
     }
-    let find = |fits: fn(Backend) -> bool| compiled.iter().copied().find(|&backend| fits(backend));
+    let find = |matches: fn(Backend) -> bool| compiled.iter().copied().find(|&backend| matches(backend));
     let meant = match name.to_ascii_lowercase().as_str() {
         "cpu" | "host" => Some(find(Backend::is_host).unwrap_or(Backend::Flex).name()),
         "gpu" => Some(find(|backend| !backend.is_host()).unwrap_or(Backend::Wgpu).name()),
@@ -176,10 +176,10 @@ fn resolve_backend(name: &str) -> Result<Backend> {
     }))
 }
 
-/// The device of the backend of this name, as [`resolve`] and [`Backend::open`] find it; `wgpu:1` is the second of several.
+/// Opens a device by name, as in [`resolve`]; `wgpu:1` is the second device of a backend.
 ///
 /// # Errors
-/// When the name is unknown or the backend finds no hardware or driver.
+/// If the name is unknown, or there is no hardware or driver.
 pub fn open(name: &str) -> Result<Device> {
     match numbered(name)? {
         (backend, None) => backend.open(),
@@ -187,45 +187,47 @@ pub fn open(name: &str) -> Result<Device> {
     }
 }
 
-/// A backend, and the number of one of its devices.
+/// Splits a device name into a backend and an optional device number.
 fn numbered(name: &str) -> Result<(Backend, Option<usize>)> {
     let Some((backend, number)) = name.split_once(':') else { return Ok((resolve_backend(name)?, None)) };
     let backend = resolve_backend(backend)?;
     match number.parse() {
         Ok(number) => Ok((backend, Some(number))),
-        Err(_) => Err(Error::Config(format!("device '{name}': expected a number behind the colon, as in {backend}:0"))),
+        Err(_) => {
+            Err(Error::Config(format!("device '{name}': expected a number after the colon, such as {backend}:0")))
+        }
     }
 }
 
-/// The most bytes of a GPU's memory that features may stay in; 0 where nobody set it.
+/// Maximum bytes of GPU memory for features; 0 if not set.
 static MEMORY_LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// What [`set_memory_limit`] was given; without it three quarters of what a GPU says it has are taken.
+/// The limit set by [`set_memory_limit`]; the default is three quarters of the GPU's memory.
 pub fn memory_limit() -> Option<u64> {
     Some(MEMORY_LIMIT.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
 }
 
-/// Sets the most memory of a GPU, in bytes, that the features of a run may stay in. Those that do not fit are copied in large
-/// slices, in every epoch.
+/// Sets the maximum GPU memory in bytes for the features of a run. Features that do not fit are copied in large slices
+/// in every epoch.
 pub fn set_memory_limit(bytes: u64) {
     MEMORY_LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
 
 thread_local! {
-    /// Whether a panic of this thread is to be an error, and nothing to print.
+    /// Whether panics of this thread are converted to errors rather than printed.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How many threads are guarded.
+/// Number of guarded threads.
 static GUARDED: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a panic of a driver's own thread is told by a guarded one, which waits for it.
+/// Whether a panic comes from a driver's thread, for which a guarded thread waits and reports the error.
 fn is_of_driver(panic: &PanicHookInfo<'_>) -> bool {
-    let of_driver = |place: &Location<'_>| ["cubecl", "wgpu"].iter().any(|name| place.file().contains(name));
-    GUARDED.load(Ordering::SeqCst) > 0 && panic.location().is_some_and(of_driver)
+    let is_driver = |location: &Location<'_>| ["cubecl", "wgpu"].iter().any(|name| location.file().contains(name));
+    GUARDED.load(Ordering::SeqCst) > 0 && panic.location().is_some_and(is_driver)
 }
 
-/// Runs what may panic in a driver; the payload of the panic is the error. Several threads may do so side by side.
+/// Runs work that may panic in a driver; the error is the payload of the panic. Can be called from several threads.
 fn caught<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -244,33 +246,33 @@ fn caught<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
     tried
 }
 
-/// GPU backends panic when there is no driver; a user's missing driver must be an error instead.
+/// Runs work and returns `None` if it panics: GPU backends panic without a driver.
 pub(crate) fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     caught(work).ok()
 }
 
-/// Drivers panic when memory runs out or a device is lost; what was trained before must outlive that.
+/// Runs work and converts panics to errors: drivers panic if memory runs out or a device is lost.
 ///
 /// # Errors
-/// That of the work, or what the panic said.
+/// The error of the work, or the message of the panic.
 pub(crate) fn guarded<T>(device: &Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if on_host(device) {
         return work();
     }
     caught(work).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(failure(said.unwrap_or("it did not say why")))
+        let message = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(failure(message.unwrap_or("unknown reason")))
     })
 }
 
-/// What is said of a device that failed on its way.
-pub(crate) fn failure(why: impl std::fmt::Display) -> Error {
-    let why = why.to_string();
-    // Drivers' messages may be pages long.
-    let why: String = why.lines().next().unwrap_or_default().chars().take(300).collect();
+/// The error for a device that failed.
+pub(crate) fn failure(reason: impl std::fmt::Display) -> Error {
+    let reason = reason.to_string();
+    // Messages of drivers can be pages long.
+    let reason: String = reason.lines().next().unwrap_or_default().chars().take(300).collect();
     Error::Device(format!(
-        "the device failed: {why}; where its memory is too small, use fewer `batch_queries` or `hidden` units, or \
-         `device` flex in a build with that backend; 'burnrank devices' shows what is there"
+        "the device failed: {reason}; if its memory is too small, reduce `batch_queries` or `hidden`, or use `device` \
+         flex in a build with that backend; 'burnrank devices' lists the devices"
     ))
 }
 
@@ -284,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_device_names_the_known_ones() {
+    fn the_error_for_an_unknown_device_lists_the_known_ones() {
         let message = resolve("abacus").unwrap_err().to_string();
         assert!(message.contains("abacus") && message.contains(backends()[0].name()), "{message}");
     }
 
     #[test]
-    fn a_device_of_another_build_says_how_to_get_it() {
+    fn the_error_for_a_missing_backend_says_how_to_get_it() {
         if !cfg!(feature = "rocm") {
             let message = resolve("rocm").unwrap_err().to_string();
             assert!(message.starts_with("device 'rocm' is not in this build (auto, "), "{message}");
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_device_is_corrected() {
+    fn a_mistyped_device_gets_a_suggestion() {
         if cfg!(feature = "flex") {
             for (wrong, meant) in [("flxe", "flex"), ("cpu", "flex"), ("atuo", "auto")] {
                 let message = resolve(wrong).unwrap_err().to_string();
@@ -319,8 +321,8 @@ mod tests {
         assert_eq!(resolve(&format!("{first}:0")).unwrap(), first);
         assert!(open(&format!("{first}:0")).is_ok());
         let message = open(&format!("{first}:17")).unwrap_err().to_string();
-        assert!(message.contains(":17' is not there") && message.contains("burnrank devices"), "{message}");
-        assert!(resolve("auto:x").unwrap_err().to_string().contains("a number behind the colon"));
+        assert!(message.contains(":17' does not exist") && message.contains("burnrank devices"), "{message}");
+        assert!(resolve("auto:x").unwrap_err().to_string().contains("a number after the colon"));
     }
 
     #[test]
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_of_the_host_is_known_by_itself_with_gradients_and_without() {
+    fn host_devices_are_recognised_with_and_without_autodiff() {
         for backend in backends().into_iter().filter(|backend| backend.is_host()) {
             let device = backend.open().unwrap();
             assert!(on_host(&device) && on_host(&device.autodiff()), "{backend}");

@@ -1,4 +1,4 @@
-//! What is copied between the host's memory and a device's.
+//! Counts of copies between host and device memory.
 
 use crate::memory::readable;
 use serde::Serialize;
@@ -7,19 +7,18 @@ use std::ops::Add;
 #[cfg(feature = "cubecl")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Copies in one direction.
+/// Number and size of copies in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Copies {
-    /// How many.
+    /// Number of copies.
     pub count: u64,
-    /// Of how many bytes together.
+    /// Total number of bytes.
     pub bytes: u64,
 }
 
-/// Copies between the host's memory and a device's, since a run began.
+/// Copies between host and device memory since a run began.
 ///
-/// What a run asks for is counted: features, labels, orders, scores, sums and weights. The few bytes of arguments that come
-/// with every kernel are not.
+/// Counts features, labels, orders, scores, sums and weights, but not the few bytes of arguments of each kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Transfers {
     /// From the host to the device.
@@ -52,7 +51,7 @@ impl fmt::Display for Transfers {
     }
 }
 
-/// A count that several threads add to.
+/// A thread-safe counter of copies.
 #[cfg(feature = "cubecl")]
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
@@ -62,7 +61,7 @@ pub(crate) struct Counter {
 
 #[cfg(feature = "cubecl")]
 impl Counter {
-    /// One more copy, of so many values of four bytes.
+    /// Counts a copy of this many 4-byte values.
     pub fn add(&self, values: usize) {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(4 * values as u64, Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! Numbers and bytes as words of 32 bits, and back.
+//! Encoding of numbers and bytes as 32-bit words.
 
-/// The bytes in words, behind their number.
+/// Encodes bytes, preceded by their number.
 pub(crate) fn of_bytes(bytes: &[u8]) -> Vec<u32> {
     let mut words = of_doubles([bytes.len() as u64]);
     words.extend(bytes.chunks(4).map(|chunk| {
@@ -11,7 +11,7 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Vec<u32> {
     words
 }
 
-/// What [`of_bytes`] was given; nothing more than there is.
+/// The inverse of [`of_bytes`]; truncated input gives fewer bytes.
 pub(crate) fn bytes_of(words: &[u32]) -> Vec<u8> {
     let (head, rest) = words.split_at(words.len().min(2));
     let length = doubles_of(head).next().unwrap_or(0) as usize;
@@ -20,12 +20,12 @@ pub(crate) fn bytes_of(words: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// Words of 64 bits as two of 32.
+/// Encodes each 64-bit word as two 32-bit words.
 pub(crate) fn of_doubles(values: impl IntoIterator<Item = u64>) -> Vec<u32> {
     values.into_iter().flat_map(|value| [value as u32, (value >> 32) as u32]).collect()
 }
 
-/// What [`of_doubles`] was given.
+/// The inverse of [`of_doubles`].
 pub(crate) fn doubles_of(words: &[u32]) -> impl Iterator<Item = u64> + '_ {
     words.chunks_exact(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32)
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_unpacked() {
+    fn bytes_and_numbers_round_trip() {
         for bytes in [&b""[..], b"a", b"abcd", b"abcde"] {
             assert_eq!(bytes_of(&of_bytes(bytes)), bytes);
         }

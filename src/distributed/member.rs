@@ -1,4 +1,4 @@
-//! One process of a group, and the rule by which a failure of one ends all.
+//! A process of a group. A failure of one process ends all.
 
 use super::single::Alone;
 use super::{Group, bytes_of, check_total, doubles_of, of_bytes, of_doubles};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A member of a group of processes; clones are the same member.
+/// A process of a group; clones refer to the same process.
 ///
 /// ```
 /// use burnrank::distributed::Member;
@@ -17,63 +17,63 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone)]
 pub struct Member {
     group: Arc<dyn Group>,
-    /// Whether a failure has ended the group: there are no more exchanges then.
+    /// Whether a failure has ended the group, after which nothing is exchanged.
     over: Arc<AtomicBool>,
 }
 
-/// Why a member ends, for all to know.
+/// Why a process failed, as reported to all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The exit code of the process.
+    /// Exit code of the process.
     pub code: u8,
-    /// In words.
+    /// Error message.
     pub message: String,
 }
 
-/// All is well.
-const WELL: u32 = 0;
-/// The user asked to stop, and the group may go on.
+/// No failure.
+const OK: u32 = 0;
+/// The user asked to stop; the group continues.
 const STOPPED: u32 = 1;
-/// The group ends; the exit code is added.
+/// The group ends; the exit code is added to this.
 const FAILED: u32 = 0x100;
 
 impl Member {
-    /// The only process.
+    /// A group with a single process.
     pub fn alone() -> Self {
         Member::of(Arc::new(Alone))
     }
 
-    /// A member of this group.
+    /// A member of a group.
     pub fn of(group: Arc<dyn Group>) -> Self {
         Member { group, over: Arc::default() }
     }
 
-    /// The number of this member, from 0.
+    /// Rank of this process, from 0.
     pub fn rank(&self) -> usize {
         self.group.rank()
     }
 
-    /// The number of members.
+    /// Number of processes.
     pub fn size(&self) -> usize {
         self.group.size()
     }
 
-    /// Whether this member writes and prints.
+    /// Whether this is process 0, which writes and prints.
     pub fn leads(&self) -> bool {
         self.rank() == 0
     }
 
-    /// Gives every member a part of `out`, and takes what they all give this one.
+    /// Sends each process a part of `out`, and returns what all processes sent to this one.
     ///
-    /// The lengths are those of what this member gives to each, and expects of each. They are compared before there is memory
-    /// for what comes: a transport writes all that is sent, whatever the size of the place for it.
+    /// The lengths are the numbers of words that this process sends to each and expects from each. They are compared
+    /// before memory is allocated, because the transport writes all data regardless of the size of the buffer.
     ///
     /// # Errors
-    /// The same for all members, when one gives another more or less than that expects; and when a member is gone.
+    /// If lengths do not match, the same error in all processes; if a process cannot be reached.
     pub(crate) fn exchange(&self, out: &[u32], out_lengths: &[usize], into_lengths: &[usize]) -> Result<Vec<u32>> {
         let own = out_lengths.iter().chain(into_lengths).map(|&length| length as u64);
         let all: Vec<Vec<usize>> = self
-            .share(Ok(of_doubles(own)))?
+            .all_gather(Ok(of_doubles(own)))?
             .iter()
             .map(|words| doubles_of(words).map(|n| n as usize).collect())
             .collect();
@@ -84,7 +84,7 @@ impl Member {
                 let count =
                     |length: Option<&usize>| length.map_or("nothing".into(), |length| format!("{length} words"));
                 return Err(Error::Mismatch(format!(
-                    "{} gives {} to {}, which expects {}: give all processes the same files and settings",
+                    "{} sends {} to {}, which expects {}: give all processes the same files and settings",
                     self.group.name(from),
                     count(given),
                     self.group.name(to),
@@ -102,29 +102,30 @@ impl Member {
         Ok(into)
     }
 
-    /// What carries the words.
+    /// The transport.
     pub(super) fn group(&self) -> &dyn Group {
         &*self.group
     }
 
-    /// What every member has, in their order; or, when some have failed, an error for all.
+    /// Gathers the words of all processes in the order of ranks; an error in one process is an error in all.
     ///
-    /// When all of these were asked to stop, the error is [`Error::Stopped`] for all, and the group may go on. Otherwise it is
-    /// over: each that failed has its own error back, the others that of the first, and the group exchanges nothing more.
+    /// If the only errors are [`Error::Stopped`], all processes get that error and the group continues. Otherwise the
+    /// group ends: failed processes get their own error, all others that of the first failed one, and nothing more is
+    /// exchanged.
     ///
     /// # Errors
-    /// As said, and when a member is gone.
-    pub(crate) fn share(&self, own: Result<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+    /// As described, and if a process cannot be reached.
+    pub(crate) fn all_gather(&self, own: Result<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
         if self.size() == 1 {
             return own.map(|words| vec![words]);
         }
         let (status, words, error) = match own {
-            Ok(words) => (WELL, words, None),
+            Ok(words) => (OK, words, None),
             Err(Error::Stopped) => (STOPPED, Vec::new(), Some(Error::Stopped)),
             Err(error) => (FAILED + u32::from(exit_code(&error)), of_bytes(error.to_string().as_bytes()), Some(error)),
         };
         let (statuses, all) = self.swap(status, &words)?;
-        if statuses.iter().all(|&status| status == WELL) {
+        if statuses.iter().all(|&status| status == OK) {
             return Ok(all);
         }
         let Some(first) = statuses.iter().position(|&status| status >= FAILED) else {
@@ -145,7 +146,7 @@ impl Member {
         }
     }
 
-    /// The status and the words of every member.
+    /// Gathers the status and the words of all processes.
     fn swap(&self, status: u32, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u32>>)> {
         let size = self.size();
         let mut heads = vec![0; 3 * size];
@@ -168,34 +169,34 @@ impl Member {
         Ok((heads.chunks(3).map(|head| head[0]).collect(), parts))
     }
 
-    /// Goes on when all members are well.
+    /// Waits for all processes, and fails if any has failed.
     ///
     /// # Errors
-    /// As [`Member::share`].
+    /// Those of [`Member::all_gather`].
     pub(crate) fn agree(&self, own: Result<()>) -> Result<()> {
-        self.share(own.map(|()| Vec::new())).map(|_| ())
+        self.all_gather(own.map(|()| Vec::new())).map(|_| ())
     }
 
-    /// What the first member has, for all: only there is `make` called.
+    /// Calls `make` in process 0 and returns its result in all processes.
     ///
     /// # Errors
-    /// The error of `make`, and when a member is gone.
-    pub fn from_leader(&self, make: impl FnOnce() -> Result<Vec<u8>>) -> Result<Vec<u8>> {
+    /// That of `make`, and if a process cannot be reached.
+    pub fn broadcast(&self, make: impl FnOnce() -> Result<Vec<u8>>) -> Result<Vec<u8>> {
         if self.size() == 1 {
             return make();
         }
         let own = if self.leads() { make().map(|bytes| of_bytes(&bytes)) } else { Ok(Vec::new()) };
-        Ok(bytes_of(&self.share(own)?[0]))
+        Ok(bytes_of(&self.all_gather(own)?[0]))
     }
 
-    /// The last exchange: how the first member that failed did so, if any.
+    /// The last exchange: returns the failure of the first failed process, if any.
     ///
-    /// Where a failure has already ended the group, all members know, and each keeps its own.
+    /// If a failure has already ended the group, each process keeps its own.
     pub fn end(&self, own: Option<Failure>) -> Option<Failure> {
         if self.size() == 1 || self.over.load(Ordering::SeqCst) {
             return own;
         }
-        let status = own.as_ref().map_or(WELL, |failure| FAILED + u32::from(failure.code));
+        let status = own.as_ref().map_or(OK, |failure| FAILED + u32::from(failure.code));
         let words = own.as_ref().map_or(Vec::new(), |failure| of_bytes(failure.message.as_bytes()));
         let Ok((statuses, all)) = self.swap(status, &words) else { return own };
         let first = statuses.iter().position(|&status| status >= FAILED)?;
@@ -210,7 +211,7 @@ impl Member {
     }
 }
 
-/// The exit code of a program that ends with this error.
+/// The exit code for an error.
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Config(_) => 2,
@@ -231,26 +232,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_members_have_is_shared_in_their_order() {
+    fn words_are_gathered_in_the_order_of_ranks() {
         for size in [1, 2, 3, 5] {
             let all = each(size, |member| {
                 let own = vec![member.rank() as u32; member.rank()];
-                member.share(Ok(own)).unwrap()
+                member.all_gather(Ok(own)).unwrap()
             });
             let expected: Vec<Vec<u32>> = (0..size).map(|rank| vec![rank as u32; rank]).collect();
             assert!(all.iter().all(|found| *found == expected));
-            assert!(
-                each(size, |member| member.from_leader(|| Ok(vec![7; 9])).unwrap()).iter().all(|all| *all == [7; 9])
-            );
+            assert!(each(size, |member| member.broadcast(|| Ok(vec![7; 9])).unwrap()).iter().all(|all| *all == [7; 9]));
         }
     }
 
     #[test]
-    fn one_error_ends_all_and_names_its_process() {
+    fn an_error_in_one_process_ends_all_and_names_it() {
         let errors = each(3, |member| {
             let own = if member.rank() == 1 { Err(Error::Data("bad line".into())) } else { Ok(vec![1]) };
-            let error = member.share(own).unwrap_err().to_string();
-            // Nothing more is exchanged, so that all can end.
+            let error = member.all_gather(own).unwrap_err().to_string();
+            // Nothing more is exchanged, so all can end.
             assert_eq!(member.end(None), None);
             error
         });
@@ -258,17 +257,17 @@ mod tests {
     }
 
     #[test]
-    fn a_request_to_stop_stops_all_and_the_group_goes_on() {
+    fn a_request_to_stop_stops_all_and_the_group_continues() {
         let all = each(3, |member| {
             let own = if member.rank() == 2 { Err(Error::Stopped) } else { Ok(vec![]) };
-            assert!(matches!(member.share(own), Err(Error::Stopped)));
-            member.share(Ok(vec![5])).unwrap().len()
+            assert!(matches!(member.all_gather(own), Err(Error::Stopped)));
+            member.all_gather(Ok(vec![5])).unwrap().len()
         });
         assert_eq!(all, [3; 3]);
     }
 
     #[test]
-    fn an_error_that_meets_the_end_of_others_is_told_by_the_first() {
+    fn process_0_reports_an_error_at_the_end_of_another() {
         let ends = each(3, |member| {
             let failure = Failure { code: 2, message: "disk full".into() };
             member.end(Some(failure).filter(|_| member.rank() == 2)).map(|failure| (failure.code, failure.message))
@@ -279,25 +278,25 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_do_not_fit_together_are_refused_before_anything_is_written() {
+    fn mismatched_lengths_are_refused_before_anything_is_written() {
         let errors = each(2, |member| {
-            // The second gives the first three words, which expects one.
+            // Process 1 sends three words to process 0, which expects one.
             let given = if member.rank() == 1 { [3, 0] } else { [0, 0] };
             let expected = if member.rank() == 0 { [0, 1] } else { [0, 0] };
             let out = vec![7; given.iter().sum()];
             member.exchange(&out, &given, &expected).unwrap_err().to_string()
         });
-        let start = "process 1 of 2 gives 3 words to process 0 of 2, which expects 1 words: ";
+        let start = "process 1 of 2 sends 3 words to process 0 of 2, which expects 1 words: ";
         assert!(errors.iter().all(|error| error.starts_with(start)), "{errors:?}");
     }
 
     #[test]
-    fn a_member_that_dies_is_named_by_the_others() {
+    fn processes_report_which_other_process_died() {
         let errors = each(3, |member| {
             if member.rank() == 1 {
                 return String::new(); // its channels close
             }
-            member.share(Ok(vec![1])).unwrap_err().to_string()
+            member.all_gather(Ok(vec![1])).unwrap_err().to_string()
         });
         for error in [&errors[0], &errors[2]] {
             assert!(error.starts_with("process 1 of 3: "), "{error}");

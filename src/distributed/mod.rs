@@ -1,9 +1,9 @@
-//! Work spread over processes: who is in a group, how its members exchange words, and how sums are made that do not depend
-//! on who computed what.
+//! Distributed work: groups of processes, exchanges between them, and sums that do not depend on the number of
+//! processes.
 //!
-//! A [`Member`] is one process of a group, or one that is alone. All members call the same exchanges in the same order; a member
-//! that fails says so in the next exchange, and all of them end with that error. [`Group`] is what carries the words: MPI in
-//! builds with the feature `mpi`, channels between threads in tests, nothing for one that is alone.
+//! A [`Member`] is a process of a group, possibly the only one. All processes make the same exchanges in the same
+//! order. A process that fails reports this in the next exchange, and all end with that error. [`Group`] is the
+//! transport: MPI in builds with the feature `mpi`, channels between threads in tests.
 
 mod encoding;
 mod member;
@@ -26,36 +26,38 @@ pub(crate) use tree::Tree;
 
 use crate::error::{Error, Result};
 
-/// Refuses more words in one exchange than MPI counts. All members must call it with the same lengths.
+/// Refuses more words in one exchange than MPI supports. All processes must call it with the same lengths.
 fn check_total(lengths: impl IntoIterator<Item = usize>) -> Result<usize> {
     let total = lengths.into_iter().fold(0, usize::saturating_add);
     if i32::try_from(total).is_ok() {
         return Ok(total);
     }
-    let message = format!("{total} words at once are more than MPI sends: use more processes or fewer weights");
+    let message =
+        format!("{total} words exceed the maximum size of an MPI message: use more processes or fewer weights");
     Err(Error::Device(message))
 }
 
-/// Processes that exchange words of 32 bits. Every member makes the same calls in the same order.
+/// A transport of 32-bit words between processes. All processes make the same calls in the same order.
 pub trait Group: Send + Sync {
-    /// The number of this member, from 0.
+    /// Rank of this process, from 0.
     fn rank(&self) -> usize;
 
-    /// The number of members.
+    /// Number of processes.
     fn size(&self) -> usize;
 
-    /// How messages call a member, as in `process 3 (of 8) on host b`.
+    /// Name of a process in messages, such as `process 3 of 8 on node-b`.
     fn name(&self, rank: usize) -> String;
 
-    /// Fills `all` with what every member gives, in order; `lengths` tells how much that is, the same to all members.
+    /// Fills `all` with the words of all processes in the order of ranks; `lengths` are their numbers of words, equal
+    /// in all processes.
     ///
     /// # Errors
-    /// When a member is gone.
+    /// If a process cannot be reached.
     fn gather(&self, own: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()>;
 
-    /// Gives every member a part of `out` and fills `into` with the parts that all members gave this one, in order.
+    /// Sends each process a part of `out` and fills `into` with the parts from all processes, in the order of ranks.
     ///
     /// # Errors
-    /// When a member is gone.
+    /// If a process cannot be reached.
     fn exchange(&self, out: &[u32], out_lengths: &[usize], into: &mut [u32], into_lengths: &[usize]) -> Result<()>;
 }

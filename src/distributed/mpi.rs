@@ -1,4 +1,4 @@
-//! A group of processes that an MPI launcher started, as in `mpirun -n 4`.
+//! Processes started by an MPI launcher, as in `mpirun -n 4`.
 
 use super::{Group, check_total};
 use crate::error::{Error, Result};
@@ -9,41 +9,41 @@ use mpi::environment::{Universe, processor_name};
 use mpi::topology::{Communicator, SimpleCommunicator};
 use std::sync::{Mutex, PoisonError};
 
-/// The processes of one launch. When the value is dropped, MPI is over for this process.
+/// The processes of an MPI launch. Dropping the value finalises MPI.
 ///
-/// A process that dies is noticed by the launcher, which names it and ends all others.
+/// If a process dies, the launcher reports it and ends all others.
 pub struct Mpi {
     world: SimpleCommunicator,
     _universe: Universe,
     hosts: Vec<String>,
-    /// One call at a time, from whichever thread.
+    /// Serialises calls from several threads.
     calls: Mutex<()>,
 }
 
-// SAFETY: MPI is started for calls from several threads, one at a time; `calls` sees to the latter.
+// SAFETY: MPI is initialised for serialised calls from several threads; `calls` serialises them.
 unsafe impl Send for Mpi {}
 // SAFETY: as above.
 unsafe impl Sync for Mpi {}
 
 impl Mpi {
-    /// What launchers tell the processes that they start, in the environment: Open MPI, MPICH and Intel MPI, PMIx.
-    const SIGNS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
+    /// Environment variables set by launchers: Open MPI, MPICH and Intel MPI, PMIx.
+    const LAUNCHER_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
 
-    /// Whether a launcher started this process.
+    /// Whether an MPI launcher started this process.
     pub fn is_launched() -> bool {
-        Self::SIGNS.iter().any(|sign| std::env::var_os(sign).is_some())
+        Self::LAUNCHER_VARIABLES.iter().any(|name| std::env::var_os(name).is_some())
     }
 
-    /// Joins the processes of the launch. To be called once.
+    /// Initialises MPI. Must be called only once.
     ///
     /// # Errors
-    /// When MPI was started before, or cannot be called from several threads.
+    /// If MPI is already initialised, or does not support threads.
     pub fn start() -> Result<Self> {
         let failed = |why: &str| Error::Device(format!("MPI cannot be used: {why}"));
         let (universe, threading) =
-            mpi::initialize_with_threading(Threading::Serialized).ok_or_else(|| failed("it was started before"))?;
+            mpi::initialize_with_threading(Threading::Serialized).ok_or_else(|| failed("it is already initialised"))?;
         if threading < Threading::Serialized {
-            return Err(failed("this MPI was built for one thread alone: use one that was built with threads"));
+            return Err(failed("this MPI was built without thread support: use one with MPI_THREAD_SERIALIZED"));
         }
         let world = universe.world();
         let mut mpi = Mpi { world, _universe: universe, hosts: Vec::new(), calls: Mutex::default() };
@@ -51,19 +51,19 @@ impl Mpi {
         Ok(mpi)
     }
 
-    /// The name of the machine of every process.
+    /// The host names of all processes.
     fn names(&self, own: &str) -> Vec<String> {
-        const MOST: usize = 64;
-        let mut name = [0; MOST];
-        own.bytes().take(MOST).zip(&mut name).for_each(|(byte, place)| *place = byte);
-        let mut all = vec![0u8; MOST * self.size()];
+        const MAX_NAME: usize = 64;
+        let mut name = [0; MAX_NAME];
+        own.bytes().take(MAX_NAME).zip(&mut name).for_each(|(byte, place)| *place = byte);
+        let mut all = vec![0u8; MAX_NAME * self.size()];
         self.world.all_gather_into(&name[..], &mut all[..]);
         let text = |name: &[u8]| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
-        all.chunks(MOST).map(text).collect()
+        all.chunks(MAX_NAME).map(text).collect()
     }
 }
 
-/// Lengths and places as MPI counts them.
+/// Lengths and offsets as MPI's 32-bit integers.
 fn counts(lengths: &[usize]) -> Result<(Vec<i32>, Vec<i32>)> {
     check_total(lengths.iter().copied())?;
     let mut at = 0;

@@ -1,10 +1,11 @@
-//! Where queries live: contiguous ranges of about the same number of documents, by the data alone.
+//! Partition of queries into contiguous ranges with about the same number of documents.
 
 use std::ops::Range;
 
-/// Cuts queries into `parts` ranges of about the same number of documents: where each begins, and last where all end.
+/// Splits queries into `parts` ranges with about the same number of documents. Returns the first query of each, and the
+/// number of queries.
 ///
-/// `offsets` are those of the data set: where each query begins, and last the number of documents.
+/// `offsets`: the first document of each query, and the number of documents.
 pub(crate) fn cut(offsets: &[usize], parts: usize) -> Vec<usize> {
     let (queries, documents) = match offsets {
         [starts @ .., end] => (starts, *end as u128),
@@ -15,7 +16,7 @@ pub(crate) fn cut(offsets: &[usize], parts: usize) -> Vec<usize> {
     (0..parts).map(before).chain([queries.len()]).collect()
 }
 
-/// The parts of `all` that are a member's own.
+/// The parts of `all` that a process holds.
 pub(crate) fn owned(all: usize, rank: usize, size: usize) -> Range<usize> {
     rank * all / size..(rank + 1) * all / size
 }
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_query_has_one_home_of_about_its_share_of_documents() {
+    fn ranges_cover_all_queries_and_have_similar_numbers_of_documents() {
         let lengths: Vec<usize> = (0..1000).map(|query| 1 + (query * 7919) % 200).collect();
         let mut offsets = vec![0];
         lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));

@@ -1,32 +1,32 @@
-//! The check that all members of a group work on the same: exchanges of members that do not would mix up their numbers.
+//! Checks that all processes have the same data and settings, before they exchange numbers.
 
 use super::{Member, bytes_of, of_bytes};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use serde_json::Value;
 
-/// A name and a value that all members must have in common.
+/// A name and a value that must be equal in all processes.
 pub(crate) type Fact = (String, String);
 
 impl Member {
-    /// Compares what this member has with what all others have, and fails on all of them at the first that differs from the
-    /// first member. The error names that member, each difference and the remedy.
+    /// Compares facts between processes. If a process differs from process 0, all fail; the error names the process,
+    /// the differences and the remedy.
     ///
     /// # Errors
-    /// `kind` of the message when a member differs, the error of `own`, and when a member is gone.
+    /// An error of `kind` if a process differs, the error of `own`, and if a process cannot be reached.
     pub(crate) fn same(&self, kind: fn(String) -> Error, remedy: &str, own: Result<Vec<Fact>>) -> Result<()> {
         if self.size() == 1 {
             return own.map(|_| ());
         }
         let packed = own.map(|facts| of_bytes(&serde_json::to_vec(&facts).unwrap_or_default()));
-        let all: Vec<Vec<Fact>> = self.share(packed)?.iter().map(|words| unpacked(words)).collect();
+        let all: Vec<Vec<Fact>> = self.all_gather(packed)?.iter().map(|words| unpacked(words)).collect();
         let Some(rank) = all.iter().position(|facts| *facts != all[0]) else { return Ok(()) };
         let (first, other) = (self.group().name(0), self.group().name(rank));
         let differences = differences(&all[0], &all[rank]);
         Err(kind(format!("{other} differs from {first}: {}: {remedy}", differences.join("; "))))
     }
 
-    /// Compares the version of this program and the command that it runs, before anything else is exchanged.
+    /// Compares the program's version and command between processes; the first exchange.
     ///
     /// ```
     /// use burnrank::distributed::Member;
@@ -35,7 +35,7 @@ impl Member {
     /// ```
     ///
     /// # Errors
-    /// When a member differs from the first, and when a member is gone.
+    /// If a process differs from process 0, or cannot be reached.
     pub fn same_program(&self, command: &str) -> Result<()> {
         let facts = [("version of burnrank", env!("CARGO_PKG_VERSION")), ("command", command)];
         let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -48,11 +48,11 @@ fn unpacked(words: &[u32]) -> Vec<Fact> {
     serde_json::from_slice(&bytes_of(words)).unwrap_or_default()
 }
 
-/// Each difference of `other` from the facts of the first member.
+/// The differences of `other` from the facts of process 0.
 fn differences(facts: &[Fact], other: &[Fact]) -> Vec<String> {
     let value = |facts: &[Fact], name: &str| {
-        let found = facts.iter().find(|(own, _)| own == name);
-        found.map_or("nothing".to_owned(), |(_, value)| value.clone())
+        let fact = facts.iter().find(|(other, _)| other == name);
+        fact.map_or("nothing".to_owned(), |(_, value)| value.clone())
     };
     let further = other.iter().filter(|(name, _)| !facts.iter().any(|(own, _)| own == name));
     let names = facts.iter().chain(further).map(|(name, _)| name);
@@ -63,14 +63,14 @@ fn differences(facts: &[Fact], other: &[Fact]) -> Vec<String> {
         .collect()
 }
 
-/// Data as facts state it.
+/// The fact that describes a data set.
 pub(crate) fn data_fact(name: &str, data: &Dataset, fingerprint: &str) -> Fact {
     let (queries, documents, features) = (data.n_queries(), data.n_documents(), data.n_features());
     let value = format!("{queries} queries, {documents} documents and {features} features (fingerprint {fingerprint})");
     (format!("{name} of"), value)
 }
 
-/// The fields of settings in JSON as facts.
+/// The fields of settings as facts.
 pub(crate) fn setting_facts(settings: &Value) -> Vec<Fact> {
     match settings {
         Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
@@ -88,13 +88,13 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_with_its_process_in_all_of_them() {
+    fn all_processes_report_the_differing_process_and_facts() {
         assert!(each(3, |member| member.same(Error::Config, "", facts(["1", "2"]))).iter().all(Result::is_ok));
         let errors = each(3, |member| {
             let own = facts(if member.rank() == 2 { ["6", "7"] } else { ["4", "7"] });
             let error = member.same(Error::Config, "give the same `shares`", own).unwrap_err();
             assert!(matches!(error, Error::Config(_)), "{error:?}");
-            // The group can end as after any other error.
+            // The group can end normally.
             member.end(None);
             error.to_string()
         });
@@ -103,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn facts_that_only_one_has_and_other_exchanges_are_differences() {
+    fn missing_facts_and_other_exchanges_are_differences() {
         let errors = each(2, |member| match member.rank() {
             0 => member.same(Error::Mismatch, "r", facts(["4", "7"])).unwrap_err().to_string(),
-            _ => member.from_leader(|| Ok(Vec::new())).map(|_| String::new()).unwrap(),
+            _ => member.broadcast(|| Ok(Vec::new())).map(|_| String::new()).unwrap(),
         });
         assert!(errors[0].contains("shares nothing instead of 4; seed nothing instead of 7"), "{}", errors[0]);
     }

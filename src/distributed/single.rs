@@ -1,9 +1,9 @@
-//! A group of one: nothing is sent anywhere.
+//! A group with a single process.
 
 use super::Group;
 use crate::error::Result;
 
-/// The only member.
+/// The only process of a group.
 #[derive(Debug)]
 pub(super) struct Alone;
 

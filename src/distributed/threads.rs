@@ -1,4 +1,4 @@
-//! A group of threads in one process, for tests: channels between every two of them.
+//! A group of threads connected by channels, for tests.
 
 use super::{Group, Member};
 use crate::error::{Error, Result};
@@ -11,12 +11,12 @@ struct Threads {
     from: Vec<Mutex<Receiver<Vec<u32>>>>,
 }
 
-/// Runs `work` as every member of a group of this size, each with a thread of rayon's of its own, and returns what all came to.
+/// Runs `work` in every member of a group of this size, each with one rayon thread, and returns all results.
 pub(crate) fn each<T: Send>(size: usize, work: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     each_with(size, 1, work)
 }
 
-/// As [`each`], with so many threads for every member.
+/// Like [`each`], with a number of rayon threads per member.
 pub(crate) fn each_with<T: Send>(size: usize, threads: usize, work: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     let mut from: Vec<Vec<_>> = (0..size).map(|_| Vec::new()).collect();
     let mut to: Vec<Vec<_>> = (0..size).map(|_| Vec::new()).collect();
@@ -44,7 +44,7 @@ pub(crate) fn each_with<T: Send>(size: usize, threads: usize, work: impl Fn(&Mem
 }
 
 impl Threads {
-    /// One that is gone is noticed by who waits for it.
+    /// Errors are ignored: a dead member is detected when receiving from it.
     fn send(&self, to: usize, words: &[u32]) {
         let _ = self.to[to].send(words.to_vec());
     }
@@ -57,7 +57,11 @@ impl Threads {
     }
 
     fn gone(&self, rank: usize) -> Error {
-        Error::Elsewhere { process: self.name(rank), message: "it is gone: look at its machine".into(), code: 1 }
+        Error::Elsewhere {
+            process: self.name(rank),
+            message: "it has died: see the output of its machine".into(),
+            code: 1,
+        }
     }
 }
 

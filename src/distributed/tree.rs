@@ -1,42 +1,42 @@
-//! Sums over homes that have the same bits whoever computed which home: a fixed binary tree.
+//! Sums over shares by a fixed binary tree, whose bits do not depend on the number of processes.
 //!
-//! sum(a..b) = sum(a..m) + sum(m..b), m = (a + b) / 2, down to single homes. A member adds up the largest ranges of the tree that
-//! lie within its own homes, one for equal halves, quarters and so on; these nodes are exchanged, and all members add up the rest
-//! of the tree alike. Small sums are gathered whole; of large ones every member adds up a slice, so that no member receives more
-//! than about two sums, however many members there are.
+//! sum(a..b) = sum(a..m) + sum(m..b), m = (a + b) / 2, down to single shares. Each process sums the largest ranges of
+//! the tree within its shares, a single one for equal halves, quarters and so on. These nodes are exchanged, and all
+//! processes sum the rest of the tree in the same way. Small sums are gathered whole; for large ones every process sums
+//! one slice, so that no process receives more than about two sums, whatever their number.
 
 use super::{Member, owned};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
-/// Numbers in a sum from which every member adds up a slice of it.
+/// Minimum size of a sum that is computed in slices.
 const SLICED: usize = 1 << 14;
 
-/// The tree over a number of homes, and who has which nodes of it.
+/// The tree over a number of shares, and the nodes of each process.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
-    homes: usize,
-    /// Of each member, in order.
+    shares: usize,
+    /// The nodes of each process, in the order of ranks.
     nodes: Vec<Vec<Range<usize>>>,
 }
 
 impl Tree {
-    /// Over so many homes, of which each member of a group of `size` owns its own.
-    pub fn new(homes: usize, size: usize) -> Self {
+    /// The tree over `shares` shares of `size` processes.
+    pub fn new(shares: usize, size: usize) -> Self {
         let nodes = (0..size).map(|rank| {
             let mut nodes = Vec::new();
-            cover(0..homes, &owned(homes, rank, size), &mut nodes);
+            cover(0..shares, &owned(shares, rank, size), &mut nodes);
             nodes
         });
-        Tree { homes, nodes: nodes.collect() }
+        Tree { shares, nodes: nodes.collect() }
     }
 
-    /// The sum over all homes, of `width` numbers each; `own` has those of the member's own homes, nothing for a sum of 0.
+    /// The sum over all shares of `width` numbers each; `own` are those of this process's shares, `None` for zeros.
     ///
     /// # Errors
-    /// That of `own`, for all members, as [`Member::share`].
+    /// That of `own`, in all processes, as in [`Member::all_gather`].
     pub fn sum(&self, member: &Member, width: usize, own: Result<Vec<Option<Vec<f32>>>>) -> Result<Vec<f32>> {
-        let first = owned(self.homes, member.rank(), member.size()).start;
+        let first = owned(self.shares, member.rank(), member.size()).start;
         let sums = own.map(|mut own| {
             let mut leaf =
                 |range: &Range<usize>| (range.len() == 1).then(|| own[range.start - first].take()).map(or_zeros(width));
@@ -56,7 +56,7 @@ impl Tree {
         Ok(self.rest(&all, width))
     }
 
-    /// Gathers all nodes; a first word says whether a member is well.
+    /// Gathers all nodes, each preceded by a word that signals a failure.
     fn swap(&self, member: &Member, status: Result<()>, sums: &[Vec<f32>], width: usize) -> Result<Vec<u32>> {
         let mut own = vec![u32::from(status.is_err())];
         own.extend(sums.iter().flatten().map(|value| value.to_bits()));
@@ -67,7 +67,7 @@ impl Tree {
         Ok(all)
     }
 
-    /// As [`Tree::sum`], every member a slice of it.
+    /// Computes [`Tree::sum`] in slices, one per process.
     fn sliced(&self, member: &Member, width: usize, status: Result<()>, sums: &[Vec<f32>]) -> Result<Vec<f32>> {
         let size = member.size();
         let slice = |rank: usize| owned(width, rank, size);
@@ -90,7 +90,7 @@ impl Tree {
         Ok(all.into_iter().map(f32::from_bits).collect())
     }
 
-    /// Adds up the tree above all nodes, which stand in `all` behind one word of each member.
+    /// Sums the tree above all nodes, which are in `all` after one word of each process.
     fn rest(&self, all: &[u32], width: usize) -> Vec<f32> {
         let mut places = Vec::new();
         let mut at = 0;
@@ -105,11 +105,11 @@ impl Tree {
             let (_, at) = places.iter().find(|(node, _)| *node == range)?;
             Some(all[*at..at + width].iter().map(|&word| f32::from_bits(word)).collect())
         };
-        fold(&(0..self.homes), &mut node)
+        fold(&(0..self.shares), &mut node)
     }
 }
 
-/// Fails on all members when one is not well, which the first word of each says.
+/// Fails in all processes if one has failed, which the first word of each signals.
 fn check(member: &Member, status: Result<()>, lengths: &[usize], all: &[u32]) -> Result<()> {
     let mut at = 0;
     let firsts = lengths.iter().map(|length| {
@@ -123,10 +123,10 @@ fn check(member: &Member, status: Result<()>, lengths: &[usize], all: &[u32]) ->
 }
 
 fn or_zeros(width: usize) -> impl Fn(Option<Vec<f32>>) -> Vec<f32> {
-    move |found| found.unwrap_or_else(|| vec![0.0; width])
+    move |sum| sum.unwrap_or_else(|| vec![0.0; width])
 }
 
-/// The largest nodes below `node` that lie within `own`.
+/// Collects the largest nodes below `node` that are within `own`.
 fn cover(node: Range<usize>, own: &Range<usize>, nodes: &mut Vec<Range<usize>>) {
     if node.start >= own.end || node.end <= own.start {
         return;
@@ -140,7 +140,7 @@ fn cover(node: Range<usize>, own: &Range<usize>, nodes: &mut Vec<Range<usize>>) 
     cover(middle..node.end, own, nodes);
 }
 
-/// The sum of a node: what `known` says, or that of both halves.
+/// The sum of a node: `known` if it has it, else the sum of both halves.
 fn fold(node: &Range<usize>, known: &mut impl FnMut(&Range<usize>) -> Option<Vec<f32>>) -> Vec<f32> {
     if let Some(sum) = known(node) {
         return sum;
@@ -157,8 +157,8 @@ mod tests {
     use super::super::threads::each;
     use super::*;
 
-    fn value(home: usize, place: usize) -> f32 {
-        let random = ((home * 31 + place) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    fn value(share: usize, place: usize) -> f32 {
+        let random = ((share * 31 + place) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         (random as f32 - 8e6) * [1.0, 1e-6, 1e7][place % 3]
     }
 
@@ -167,25 +167,25 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_has_the_same_bits_whatever_the_number_of_members() {
-        for (homes, width) in [(8, 5), (8, SLICED + 3), (5, 7), (1, 2)] {
+    fn sums_do_not_depend_on_the_number_of_processes() {
+        for (shares, width) in [(8, 5), (8, SLICED + 3), (5, 7), (1, 2)] {
             let sums = |size: usize| {
-                let tree = Tree::new(homes, size);
-                let of_home = |home| (home != 3).then(|| (0..width).map(|place| value(home, place)).collect());
+                let tree = Tree::new(shares, size);
+                let of_share = |share| (share != 3).then(|| (0..width).map(|place| value(share, place)).collect());
                 each(size, |member| {
-                    let own = owned(homes, member.rank(), size).map(of_home).collect();
+                    let own = owned(shares, member.rank(), size).map(of_share).collect();
                     bits(&tree.sum(member, width, Ok(own)).unwrap())
                 })
             };
             let expected = sums(1).remove(0);
             for size in [2, 3, 4, 7, 9] {
-                assert!(sums(size).iter().all(|sum| *sum == expected), "{homes} homes, {width} wide, {size} members");
+                assert!(sums(size).iter().all(|sum| *sum == expected), "{shares} shares, {width} wide, {size} members");
             }
         }
     }
 
     #[test]
-    fn an_error_of_one_is_one_of_all() {
+    fn an_error_in_one_process_is_an_error_in_all() {
         for width in [4, SLICED] {
             let tree = Tree::new(8, 3);
             let errors = each(3, |member| {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_shares_are_one_node_each() {
+    fn equal_parts_are_one_node_each() {
         assert!(Tree::new(8, 4).nodes.iter().all(|nodes| nodes.len() == 1));
         let ends = |nodes: &Vec<Range<usize>>| nodes.iter().map(|node| (node.start, node.end)).collect::<Vec<_>>();
         let nodes: Vec<_> = Tree::new(8, 3).nodes.iter().map(ends).collect();

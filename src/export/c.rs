@@ -1,13 +1,13 @@
-//! `c`: one C99 source file that scores, without dependencies but the C library's mathematics.
+//! `c`: a C99 source file that scores, with no dependency except the C library's mathematics.
 //!
-//! It has one function, `NAME_score(features, documents, scores)`, over row-major features. Sums are f64.
+//! It has one function, `NAME_score(features, documents, scores)`, for row-major features. Sums are f64.
 
 use super::net::Net;
 use super::numbers::{FlatPoints, FlatTrees, identifier, lines, words};
 use super::plain::PlainTrees;
 use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
-use crate::data::scale::{Measure, Step};
+use crate::data::scale::{Statistic, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
 
@@ -32,11 +32,11 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
 
 fn head(request: &Request<'_>, scaling: &[Step]) -> String {
     let which = if is_per_query(scaling) { "documents of ONE query" } else { "documents" };
-    // A name must not end the comment.
+    // Names must not end the comment.
     let names: Vec<String> = request.feature_names.iter().map(|name| name.replace("*/", "* /")).collect();
     format!(
         "/* {title}. Written by burnrank {version}.\n *\n * void {function}_score(const float *features, size_t documents, \
-         float *scores)\n * scores {which}: features has {features} numbers per document, one document after the other.\n * \
+         float *scores)\n * scores {which}: features has {features} numbers per document, row-major.\n * \
          Compile as C99 and link with -lm. The features:\n{names}\n */\n#include <math.h>\n#include <stddef.h>\n\n#define \
          FEATURES {features}\n\n",
         title = request.title(),
@@ -65,7 +65,7 @@ fn whole(name: &str, values: &[i32]) -> String {
     array("int", name, values.len(), &lines(values, ""))
 }
 
-/// The numbers of a scaling.
+/// The arrays of a scaling.
 fn arrays(scaling: &[Step]) -> String {
     let of_step = |step: &Step| match step {
         Step::SignedLog | Step::WithinQuery(_) => String::new(),
@@ -79,7 +79,7 @@ fn arrays(scaling: &[Step]) -> String {
     scaling.iter().map(of_step).collect()
 }
 
-/// The line through a feature's points.
+/// Linear interpolation between a feature's points.
 const INTERPOLATE: &str = "
 static float interpolate(size_t feature, float x)
 {
@@ -183,8 +183,8 @@ static double document(const float *x)
     )
 }
 
-/// A raw value of the feature `i` behind steps.
-fn behind(steps: &[Step], raw: &str) -> Expression {
+/// The scaled value of feature `i` after some steps, from its unscaled value `raw`.
+fn scaled(steps: &[Step], raw: &str) -> Expression {
     let standard = |value: &str, center: &str, spread: &str| Expression {
         double: format!("({spread} > 0.0 ? ({value} - {center}) / {spread} : 0.0)"),
         single: format!("{spread} > 0.0 ? (float)(({value} - {center}) / {spread}) : 0.0f"),
@@ -204,10 +204,10 @@ fn behind(steps: &[Step], raw: &str) -> Expression {
     })
 }
 
-/// The function that users call.
+/// The public function.
 fn score(name: &str, scaling: &[Step]) -> String {
     let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place])).collect();
-    let scaled = behind(scaling, "row[i]").single;
+    let scaled = scaled(scaling, "row[i]").single;
     format!(
         "
 void {name}_score(const float *features, size_t documents, float *scores)
@@ -224,12 +224,12 @@ void {name}_score(const float *features, size_t documents, float *scores)
     )
 }
 
-/// Centers and spreads of one query's features behind steps, for a step within queries.
+/// Computes centers and spreads of one query's features after the steps `before`, for a step within queries.
 fn fit(before: &[Step], step: &Step) -> String {
     let Step::WithinQuery(measure) = step else { return String::new() };
-    let [first, value] = ["features[i]", "features[d * FEATURES + i]"].map(|raw| behind(before, raw).double);
+    let [first, value] = ["features[i]", "features[d * FEATURES + i]"].map(|raw| scaled(before, raw).double);
     let numbers = match measure {
-        Measure::Moments => format!(
+        Statistic::Moments => format!(
             "
         double sum = 0.0, squares = 0.0;
         for (size_t d = 0; d < documents; d++)
@@ -241,7 +241,7 @@ fn fit(before: &[Step], step: &Step) -> String {
         }}
         spread[i] = high > low ? sqrt(squares / documents) : 0.0;"
         ),
-        Measure::Range => "
+        Statistic::Range => "
         center[i] = low;
         spread[i] = high - low;"
             .to_owned(),

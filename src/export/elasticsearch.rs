@@ -1,27 +1,27 @@
-//! `elasticsearch`: the body of `POST _ltr/_featureset/NAME/_createmodel` of the learning to rank plugin of Elasticsearch and
-//! OpenSearch.
+//! `elasticsearch`: the body of `POST _ltr/_featureset/NAME/_createmodel` of the learning to rank plugin of
+//! Elasticsearch and OpenSearch.
 //!
-//! Linear nets are `model/linear`, with a `standard` normaliser, (x - mean) / standard_deviation, or a `min_max` one for each
-//! scaled feature; a constant one has no weight. Trees are `model/xgboost+json`, where x < threshold leads to `yes`: thresholds
-//! are the next f32 above those of the model. The plugin computes in f32.
+//! Linear nets become `model/linear`, with a `standard` normaliser, (x - mean) / standard_deviation, or a `min_max` one
+//! for each scaled feature; constant features have weight 0. Trees become `model/xgboost+json`, in which x < threshold
+//! leads to `yes`, so thresholds are the next f32 above those of the model. The plugin computes in f32.
 //!
-//! Nets with hidden layers are RankLib's RankNet (`model/ranklib`), whose every unit, the output too, is logistic: tanh(x) is
-//! 2 / (1 + exp(-2 x)) - 1, and an engine's score is 1 / (1 + exp(-c s)), which has the order of the score s. c is 1, or
-//! less where s could be so large that scores would be equal in f32. RankLib keeps values inside of its units while it scores:
-//! let one search at a time use such a model.
+//! Nets with hidden layers become RankLib's RankNet (`model/ranklib`), whose units, including the output, are logistic:
+//! tanh(x) is 2 / (1 + exp(-2 x)) - 1, and the engine's score is 1 / (1 + exp(-c s)), which orders documents like the
+//! score s. c is 1, or less if large s would give equal scores in f32. RankLib's units are not thread-safe: use such a
+//! model in one search at a time.
 
 use super::net::Net;
 use super::numbers::short;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::constant;
 use super::{Exported, Request};
-use crate::data::scale::{Affine, Measure, Step};
+use crate::data::scale::{Affine, Statistic, Step};
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, Scorer};
 use serde_json::{Map, Value, json};
 
-/// The largest score that goes through the logistic function of the output.
-const LARGEST: f64 = 4.0;
+/// Maximum input of the output unit's logistic function.
+const MAX_SCORE: f64 = 4.0;
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     request.check_no_kernel("elasticsearch")?;
@@ -38,9 +38,9 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             } else {
                 let (text, c) = ranknet(request, net.folded_in_double())?;
                 note += &format!(
-                    ", whose features stand in the model's order. RankLib's output unit is logistic: scores are \
-                     1 / (1 + exp(-{c:?} s)), in the order of the model's scores s. RankLib's nets are not made for several \
-                     searches at once"
+                    "; the feature set must list the features in the model's order. RankLib's output unit is \
+                     logistic: its scores are 1 / (1 + exp(-{c:?} s)), in the order of the model's scores s. \
+                     RankLib's nets are not thread-safe: use the model in one search at a time"
                 );
                 json!({ "type": "model/ranklib", "definition": text })
             }
@@ -64,7 +64,7 @@ fn text(value: &Value) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Record(error.to_string()))
 }
 
-/// Refuses scalings that the plugin has no normaliser for.
+/// Refuses scalings for which the plugin has no normaliser.
 fn check_scaling(request: &Request<'_>, scaling: &[Step]) -> Result<()> {
     match scaling {
         [] | [Step::Affine(_)] => Ok(()),
@@ -96,20 +96,20 @@ fn linear(net: &Net<'_>, names: &[String]) -> Result<Value> {
 
 fn normalizer(affine: &Affine, feature: usize) -> Value {
     let (center, spread) = (affine.center[feature], affine.spread[feature]);
-    match affine.measure {
-        Measure::Range => json!({ "min_max": { "minimum": short(center), "maximum": short(center + spread) } }),
-        Measure::Moments => json!({ "standard": { "mean": short(center), "standard_deviation": short(spread) } }),
+    match affine.statistic {
+        Statistic::Range => json!({ "min_max": { "minimum": short(center), "maximum": short(center + spread) } }),
+        Statistic::Moments => json!({ "standard": { "mean": short(center), "standard_deviation": short(spread) } }),
     }
 }
 
-/// RankLib's text of a net of logistic units, and what the score is multiplied with.
+/// RankLib's text for a net with logistic units, and the factor of the score.
 fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     match net.activation {
         Some(Activation::Relu) => {
-            let remedy = "the units of RankLib's nets are logistic: train with `activation` tanh or sigmoid";
-            return Err(request.refused("elasticsearch", "a net of relu units", remedy));
+            let remedy = "RankLib's units are logistic: train with `activation` tanh or sigmoid";
+            return Err(request.refused("elasticsearch", "a net with relu units", remedy));
         }
-        // tanh(x) = 2 logistic(2 x) - 1: what goes in is doubled, and what comes out is doubled and lowered.
+        // tanh(x) = 2 logistic(2 x) - 1: double the input, double the output and subtract 1.
         Some(Activation::Tanh) => {
             for place in 0..net.layers.len() - 1 {
                 let layer = &mut net.layers[place];
@@ -125,10 +125,10 @@ fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     }
     let output = net.layers.len() - 1;
     let last = &mut net.layers[output];
-    // Units are from 0 to 1.
-    let most = |keep: fn(f64) -> bool| last.weights.iter().filter(|w| keep(**w)).sum::<f64>() + last.bias[0];
-    let largest = most(|weight| weight > 0.0).abs().max(most(|weight| weight < 0.0).abs());
-    let c = if largest > LARGEST { LARGEST / largest } else { 1.0 };
+    // The values of units are between 0 and 1.
+    let bound = |keep: fn(f64) -> bool| last.weights.iter().filter(|w| keep(**w)).sum::<f64>() + last.bias[0];
+    let largest = bound(|weight| weight > 0.0).abs().max(bound(|weight| weight < 0.0).abs());
+    let c = if largest > MAX_SCORE { MAX_SCORE / largest } else { 1.0 };
     last.weights.iter_mut().chain(&mut last.bias).for_each(|number| *number *= c);
     let spaced =
         |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|w| format!("{w:?}")).collect::<Vec<_>>().join(" ");
@@ -143,7 +143,7 @@ fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
             text += &format!("{place} {input} {}\n", spaced(&mut layer.row(input).iter().copied()));
         }
         if place == 0 {
-            // The last neuron of the first layer is always 1; its links are the biases of all units of all layers.
+            // The last neuron of the first layer is always 1; its weights are the biases of all units of all layers.
             let biases = net.layers.iter().flat_map(|layer| layer.bias.iter().copied());
             text += &format!("0 {features} {}\n", spaced(&mut biases.into_iter()));
         }
@@ -151,7 +151,7 @@ fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     Ok((text, c))
 }
 
-/// A tree as XGBoost dumps it.
+/// A tree in XGBoost's dump format.
 fn root(tree: &PlainTree, names: &[String]) -> Value {
     let mut depths = vec![0; tree.branches.len()];
     for (place, branch) in tree.branches.iter().enumerate() {
@@ -166,24 +166,24 @@ fn root(tree: &PlainTree, names: &[String]) -> Value {
         Child::Leaf(leaf) => tree.branches.len() + leaf,
     };
     let leaf = |leaf: usize| json!({ "nodeid": number(Child::Leaf(leaf)), "leaf": short(tree.leaves[leaf]) });
-    let mut made: Vec<Value> = vec![Value::Null; tree.branches.len()];
+    let mut nodes: Vec<Value> = vec![Value::Null; tree.branches.len()];
     for (place, branch) in tree.branches.iter().enumerate().rev() {
         let children = [branch.left, branch.right].map(|child| match child {
-            Child::Branch(child) => std::mem::take(&mut made[child]),
+            Child::Branch(child) => std::mem::take(&mut nodes[child]),
             Child::Leaf(child) => leaf(child),
         });
         let threshold = short(f64::from(branch.threshold.next_up()));
         if threshold == f64::INFINITY {
-            // All numbers go to the left, and JSON has no infinity.
+            // All numbers go left, and JSON has no infinity.
             let [left, _] = children;
-            made[place] = left;
+            nodes[place] = left;
             continue;
         }
         let (yes, no) = (children[0]["nodeid"].clone(), children[1]["nodeid"].clone());
-        made[place] = json!({
+        nodes[place] = json!({
             "nodeid": place, "depth": depths[place], "split": names[branch.feature], "split_condition": threshold,
             "yes": yes, "no": no, "missing": if branch.nan_left { &yes } else { &no }, "children": children
         });
     }
-    made.into_iter().next().unwrap_or_else(|| leaf(0))
+    nodes.into_iter().next().unwrap_or_else(|| leaf(0))
 }

@@ -1,23 +1,25 @@
-//! `json`: everything, in a layout that a few lines of any language can score with.
+//! `json`: the whole model, in a layout that can be scored with a few lines of any language.
 //!
-//! | key | what it holds |
+//! | key | value |
 //! |---|---|
 //! | `format` | `burnrank-export-1` |
 //! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
 //! | `features` | the names of the features, in their order |
 //! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points` |
-//! | `activation`, `layers` | of a net: the hidden units' function, and of each layer `weights`, a list per input, and `bias` |
-//! | `trees` | of trees: of each, `branches` and `leaves` |
-//! | `kernel` | of kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
+//! | `activation`, `layers` | nets: the activation function, and for each layer `weights`, a list per input, and `bias` |
+//! | `trees` | trees: for each, `branches` and `leaves` |
+//! | `kernel` | kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
 //!
-//! A feature x becomes (x - center) / spread, or 0 where the spread is 0; scalings that begin with `log1p` take
-//! sign(x) ln(1 + abs(x)) before; those that begin with `query-` take the numbers from the documents of the query: the least
-//! value and its distance to the largest, or mean and standard deviation (divided by the number of documents). `quantile` is the
-//! line through a feature's `points`, pairs of x and y, flat outside of them. A layer's values
-//! are x W + b, after the function for all but the last. A branch leads to `left` where its feature (counted from 0) is at most
-//! the `threshold`, and a NaN where `nan_left` says so; `left` and `right` are branches from 0 on, or below 0 leaves:
-//! -1 - child. A score is the sum of all trees' leaves. Thresholds are for raw features, unless they are scaled within queries.
-//! A score of kernels is the sum over points p of weight exp(-gamma |x - p|^2), or weight (x . p + offset)^degree.
+//! A feature x is scaled to (x - center) / spread, or to 0 if the spread is 0. Scalings that begin with `log1p` first
+//! apply sign(x) ln(1 + abs(x)). Scalings that begin with `query-` compute center and spread from the documents of the
+//! query: minimum and range, or mean and standard deviation (divided by the number of documents). `quantile`
+//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them.
+//!
+//! A layer computes x W + b, followed by the activation function for all layers except the last. A branch goes to
+//! `left` if its feature (counted from 0) is at most the `threshold`, or is NaN and `nan_left` is true; children of 0
+//! or more are branches, negative ones the leaves -1 - child. A score is the sum of the leaves over all trees.
+//! Thresholds are for unscaled features, except with scaling within queries. A score of kernels is the sum over points
+//! p of weight exp(-gamma |x - p|^2) or weight (x . p + offset)^degree.
 
 use super::net::Net;
 use super::plain::{PlainTree, PlainTrees};
@@ -109,8 +111,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         }
         Scorer::Trees(forest) => {
             let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
-            let left = if is_per_query(trees.scaling) { kind } else { "none" };
-            (document.kind, document.scaling) = ("trees", ScalingText::of(trees.scaling, left));
+            let kind = if is_per_query(trees.scaling) { kind } else { "none" };
+            (document.kind, document.scaling) = ("trees", ScalingText::of(trees.scaling, kind));
             document.trees = Some(trees.trees.iter().map(TreeText::of).collect());
         }
         Scorer::Kernel(ranker) => {

@@ -1,7 +1,7 @@
-//! `lightgbm`: the text that LightGBM reads and saves, and that Treelite, ONNX tools and others take.
+//! `lightgbm`: LightGBM's text format, which Treelite, ONNX tools and others also read.
 //!
-//! Of trees over raw features it is the text that the model folder holds, with the features' names. Of scaled ones, the
-//! thresholds are those of raw features.
+//! For trees on unscaled features this is the text of the model folder with feature names. For trees on scaled
+//! features, thresholds are converted to unscaled features.
 
 use super::plain::{PlainTree, PlainTrees};
 use super::{Exported, Request};
@@ -14,7 +14,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         Scorer::Trees(forest) => forest,
         Scorer::Net(_) | Scorer::Kernel(_) => {
             let what = format!("a {}", model.info.ranker.architecture);
-            let remedy = "it knows trees: train with `model` trees, or export to onnx";
+            let remedy = "it contains only trees: train with `model` trees, or export to onnx";
             return Err(request.refused("lightgbm", &what, remedy));
         }
     };
@@ -26,21 +26,21 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         let trees = PlainTrees::of(forest, scaling)?.trees.iter().map(tree).collect::<Result<_>>()?;
         Forest::from_trees(model.info.ranker.features, trees)?
     };
-    // What nobody named keeps the names that LightGBM gave.
+    // Keep LightGBM's default names if the features have no names.
     let named = request.feature_names != crate::data::default_feature_names(1, request.feature_names.len());
     let forest = if named { forest.with_names(&request.feature_names) } else { forest };
-    let note = other_way(&forest, &request.feature_names);
+    let note = missing_categories_note(&forest, &request.feature_names);
     Ok(Exported { note, ..Exported::alone(forest.to_text()) })
 }
 
-/// Says which missing values LightGBM sends another way: it sends NaN to the right of every set of categories.
-fn other_way(forest: &Forest, names: &[String]) -> String {
+/// Notes features for which LightGBM treats missing categories differently: it always sends NaN right.
+fn missing_categories_note(forest: &Forest, names: &[String]) -> String {
     let columns = forest.features_where(|rule| matches!(rule, Rule::OneOf { nan_left: true, .. }));
     if columns.is_empty() {
         return String::new();
     }
     let names: Vec<&str> = columns.iter().map(|column| names[*column].as_str()).collect();
-    format!("LightGBM sends missing categories of {} another way; all other values score the same.", names.join(", "))
+    format!("LightGBM scores missing categories of {} differently; all other values score the same.", names.join(", "))
 }
 
 fn tree(plain: &PlainTree) -> Result<Tree> {

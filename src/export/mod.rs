@@ -1,11 +1,11 @@
-//! What leaves: a trained model in the formats of search engines and of other programs, one file per format.
+//! Export of trained models to the formats of search engines and other programs, one file per format.
 //!
-//! Every format scores raw features. A scaling that is affine is folded into the first layer of a net, in f64 and rounded
-//! once, where that costs no digits; the thresholds of trees are moved to where raw features cross them, exactly, whatever the
-//! scaling of single documents; what is left is written as nodes, normalisers or code. Where a format cannot hold a model, the
-//! error says so, and what to train instead.
+//! Exported models score unscaled features. An affine scaling is folded into the first layer of a net, in f64 and
+//! rounded once, if that loses no precision. Thresholds of trees are converted exactly to unscaled features for every
+//! scaling of single documents. Other scalings are written as nodes, normalisers or code. If a format does not support
+//! a model, the error says what to train instead.
 //!
-//! Features are finite numbers; where a format has NaN, trees send it where they always do.
+//! Features must be finite; if a format allows NaN, trees handle it as in the model.
 //!
 //! ```
 //! use burnrank::export::{Format, Request};
@@ -40,76 +40,76 @@ use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
 
-/// All formats, one row each.
+/// All export formats.
 pub const FORMATS: &[Format] = &[
-    Format { name: "onnx", help: "a graph for ONNX Runtime: nets, trees, kernels, any scaling", write: onnx::write },
-    Format { name: "solr", help: "Apache Solr's learning to rank: linear, nets, trees", write: solr::write },
+    Format { name: "onnx", help: "graph for ONNX Runtime: nets, trees, kernels, any scaling", write: onnx::write },
+    Format { name: "solr", help: "Apache Solr learning to rank: linear, nets, trees", write: solr::write },
     Format {
         name: "elasticsearch",
-        help: "the Elasticsearch and OpenSearch plugin: linear, nets, trees",
+        help: "learning to rank plugin of Elasticsearch and OpenSearch: linear, nets, trees",
         write: elasticsearch::write,
     },
-    Format { name: "vespa", help: "a rank profile of Vespa; nets beside it as ONNX", write: vespa::write },
-    Format { name: "lightgbm", help: "trees as LightGBM's text", write: lightgbm::write },
-    Format { name: "json", help: "plain JSON: all weights and the scaling, for any reader", write: json::write },
+    Format { name: "vespa", help: "Vespa rank profile; nets as a separate ONNX file", write: vespa::write },
+    Format { name: "lightgbm", help: "LightGBM's text format: trees", write: lightgbm::write },
+    Format { name: "json", help: "plain JSON with all weights and the scaling", write: json::write },
     Format {
         name: "safetensors",
         help: "weights and scaling as tensors, for Python and others",
         write: safetensors::write,
     },
-    Format { name: "rust", help: "a Rust source file without dependencies that scores", write: rust::write },
-    Format { name: "c", help: "a C99 source file that scores", write: c::write },
+    Format { name: "rust", help: "Rust source file that scores, without dependencies", write: rust::write },
+    Format { name: "c", help: "C99 source file that scores", write: c::write },
 ];
 
-/// A format that models can be exported to.
+/// An export format.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// Its name, as in `onnx`.
+    /// Name, such as `onnx`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub help: &'static str,
     write: fn(&Request<'_>) -> Result<Exported>,
 }
 
-/// A model to export, and how it and its features are called.
+/// A model to export, with names for it and its features.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Its name, where the format has one: letters, digits, `_` and `-`.
+    /// Name of the model in the file: letters, digits, `_` and `-`.
     pub name: String,
     /// One name per feature.
     pub feature_names: Vec<String>,
 }
 
-/// What a format made of a model.
+/// An exported model.
 #[derive(Debug, Clone)]
 pub struct Exported {
     /// The file.
     pub bytes: Vec<u8>,
-    /// A file that belongs to it: what follows the name of the first one, as in `.features.json`, and its bytes.
+    /// A second file that belongs to it: the suffix of its name, such as `.features.json`, and its bytes.
     pub beside: Option<(&'static str, Vec<u8>)>,
-    /// What whoever uses the file must know, as a sentence; may be empty.
+    /// Note for users of the file; may be empty.
     pub note: String,
 }
 
 impl Format {
-    /// The format of this name.
+    /// Returns the format with this name.
     ///
     /// # Errors
-    /// When there is none, with the one that was likely meant, or all of them.
+    /// If the name is unknown, with a suggestion or the list of formats.
     pub fn of(name: &str) -> Result<Format> {
-        let wanted = name.trim().to_ascii_lowercase();
-        if let Some(format) = FORMATS.iter().find(|format| format.name == wanted) {
+        let lowercase = name.trim().to_ascii_lowercase();
+        if let Some(format) = FORMATS.iter().find(|format| format.name == lowercase) {
             return Ok(*format);
         }
         Err(unknown("format", name, FORMATS.iter().map(|format| format.name)))
     }
 
-    /// Writes a model in this format, to memory.
+    /// Exports a model to memory.
     ///
     /// # Errors
-    /// When the format cannot hold the model, with what to train instead; when there is not one name per feature.
+    /// If the format does not support the model, with what to train instead, or the number of feature names is wrong.
     pub fn export(&self, request: &Request<'_>) -> Result<Exported> {
         let (names, features) = (request.feature_names.len(), request.model.info.ranker.features);
         if names != features {
@@ -134,8 +134,8 @@ impl fmt::Display for Format {
 }
 
 impl<'a> Request<'a> {
-    /// A model under this name, with the names that it has for its features. What is neither a letter nor a digit nor `-`
-    /// becomes `_`.
+    /// Creates a request with the model's feature names. Characters of `name` other than letters, digits and `-` become
+    /// `_`.
     pub fn new(model: &'a Model, name: &str) -> Self {
         let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let name: String = name.chars().map(letter).collect();
@@ -143,19 +143,19 @@ impl<'a> Request<'a> {
         Request { model, name, feature_names: model.info.names_of_features() }
     }
 
-    /// What the model is, in a line for comments.
+    /// A one-line description of the model for comments.
     fn title(&self) -> String {
         let info = &self.model.info;
         let features = info.ranker.features;
         format!("{}: {} over {features} features, scaling {}", self.name, info.ranker.architecture, info.scaler.kind())
     }
 
-    /// The error of a model that a format cannot hold.
+    /// The error for a model that a format does not support.
     fn refused(&self, format: &str, what: &str, remedy: &str) -> Error {
-        Error::Mismatch(format!("{format} cannot hold {what}: {remedy}"))
+        Error::Mismatch(format!("{format} does not support {what}: {remedy}"))
     }
 
-    /// Refuses scaling within queries, for engines that score one document at a time.
+    /// Refuses scaling within queries, for formats that score one document at a time.
     fn check_per_document(&self, format: &str) -> Result<()> {
         let scaler = &self.model.info.scaler;
         if !scaler.is_per_query() {
@@ -179,7 +179,7 @@ impl<'a> Request<'a> {
 }
 
 impl Exported {
-    /// A file alone.
+    /// An export without a second file.
     fn alone(bytes: impl Into<Vec<u8>>) -> Self {
         Exported { bytes: bytes.into(), beside: None, note: String::new() }
     }

@@ -1,32 +1,33 @@
-//! A net as formats write it: layers of weights and biases on the host, behind what is left of the scaling.
+//! Nets for export: layers of weights and biases on the host, and the scaling that is not folded into them.
 
 use crate::data::scale::{Affine, Step};
 use crate::error::Result;
 use crate::model::{Activation, Dense, HostNet, Model, Ranker};
 
-/// Layers with a function between them, behind a scaling.
+/// A net and its scaling.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Net<'a> {
     pub scaling: &'a [Step],
-    /// The output, of one unit and without the function, is the last.
+    /// All layers; the last is the output, with one unit and no activation function.
     pub layers: Vec<Dense<f64>>,
-    /// The function of the hidden units; none where there are no hidden units.
+    /// Activation function of the hidden units; `None` without hidden units.
     pub activation: Option<Activation>,
 }
 
-/// The most that folding may cost, in multiples of the rounding errors of scaled features.
-const DEAREST: f64 = 16.0;
+/// Maximum rounding error of a folded layer, as a multiple of that with scaled features.
+const MAX_ERROR: f64 = 16.0;
 
 impl<'a> Net<'a> {
-    /// The net of a model, its scaling apart.
+    /// The net of a model, with its scaling separate.
     pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
         let HostNet { layers, activation } = HostNet::of(ranker)?.to_f64();
         Ok(Net { scaling: model.info.scaler.steps(), layers, activation })
     }
 
-    /// The same with an affine scaling folded into the first layer: W' = W / spread, b' = b - center / spread . W.
+    /// Folds an affine scaling into the first layer: W' = W / spread, b' = b - center / spread . W.
     ///
-    /// It stays apart where the features' values are so much larger than their differences that f32 sums would lose digits.
+    /// The scaling stays separate if values are so much larger than their differences that f32 sums would lose
+    /// precision.
     pub fn folded(mut self) -> Self {
         if let [Step::Affine(affine)] = self.scaling
             && self.layers[0].is_cheap_to_fold(affine)
@@ -37,7 +38,7 @@ impl<'a> Net<'a> {
         self
     }
 
-    /// The same, for formats whose sums are f64: nothing is lost by folding.
+    /// Like [`Net::folded`] without the check, for formats with f64 sums.
     pub fn folded_in_double(mut self) -> Self {
         if let [Step::Affine(affine)] = self.scaling {
             self.layers[0].fold(affine);
@@ -48,13 +49,13 @@ impl<'a> Net<'a> {
 }
 
 impl Dense<f64> {
-    /// Whether sums of raw features have about the rounding errors that sums of scaled ones have.
+    /// Whether sums of unscaled features have similar rounding errors to sums of scaled ones.
     fn is_cheap_to_fold(&self, affine: &Affine) -> bool {
         let far: Vec<f64> = affine.center.iter().zip(affine.factors()).map(|(center, f)| (center * f).abs()).collect();
         (0..self.units).all(|unit| {
             let sum =
                 |of: &dyn Fn(f64, f64) -> f64| self.column(unit).zip(&far).map(|(w, r)| of(w.abs(), *r)).sum::<f64>();
-            sum(&|weight, far| weight * far) <= DEAREST * sum(&|weight, _| weight)
+            sum(&|weight, far| weight * far) <= MAX_ERROR * sum(&|weight, _| weight)
         })
     }
 
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_lose_digits_stays_apart() {
+    fn scalings_whose_folding_would_lose_precision_stay_separate() {
         let near = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
         let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
         assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));

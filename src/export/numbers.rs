@@ -1,13 +1,13 @@
-//! Numbers and names as source texts and lists have them.
+//! Formatting of numbers and names for source code, and flat lists of trees.
 
 use super::plain::PlainTrees;
 use crate::model::Child;
 use std::fmt::Debug;
 
-/// The widest line of numbers.
+/// Maximum length of a line of numbers.
 const WIDTH: usize = 100;
 
-/// Numbers with commas between them, in lines: the shortest decimals that are read as the same number.
+/// Formats numbers separated by commas in lines, each as the shortest decimal that parses to the same value.
 pub(super) fn lines<T: Debug>(values: impl IntoIterator<Item = T>, suffix: &str) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for value in values {
@@ -26,14 +26,14 @@ pub(super) fn lines<T: Debug>(values: impl IntoIterator<Item = T>, suffix: &str)
     text
 }
 
-/// A f32 in a list of f64, of as few digits as tell it from other f32.
+/// The f64 with the fewest digits that rounds to the same f32.
 pub(super) fn short(number: f64) -> f64 {
     let single = number as f32;
     let near: f64 = format!("{single:?}").parse().unwrap_or(number);
     if near as f32 == single { near } else { f64::from(single) }
 }
 
-/// Words with commas between them, in lines that begin with `start`.
+/// Formats words separated by commas in lines that begin with `start`.
 pub(super) fn words(words: &[String], start: &str) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for (place, word) in words.iter().enumerate() {
@@ -53,16 +53,17 @@ pub(super) fn words(words: &[String], start: &str) -> String {
     text
 }
 
-/// A name that programming languages take: letters, digits and `_`, the first no digit.
+/// Converts a name to an identifier: letters, digits and `_`, not starting with a digit.
 pub(super) fn identifier(name: &str) -> String {
     let start = if name.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "model_" };
     format!("{start}{}", name.replace('-', "_"))
 }
 
-/// All trees as lists, one number per branch: a child of 0 or more is a branch, one below 0 the leaf `-1 - child`.
+/// All trees as lists with one number per branch. A child of 0 or more is a branch, a negative one the leaf `-1 -
+/// child`.
 #[derive(Debug, Default)]
 pub(super) struct FlatTrees {
-    /// The child that each tree begins with.
+    /// Root of each tree, as a child.
     pub roots: Vec<i32>,
     pub feature: Vec<i32>,
     pub threshold: Vec<f32>,
@@ -95,7 +96,8 @@ impl FlatTrees {
     }
 }
 
-/// The points of all features' lines as lists: those of a feature begin at its start and end before the next one's.
+/// The points of the piecewise linear scalings of all features as lists; the points of a feature begin at
+/// `starts[feature]`.
 #[derive(Debug)]
 pub(super) struct FlatPoints {
     pub starts: Vec<i32>,
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_lists_are_broken_and_numbers_are_exact() {
+    fn long_lists_are_wrapped_and_numbers_are_exact() {
         assert_eq!(lines([0.1f32, 1e-7, 3.0], "f"), "\n    0.1f, 1e-7f, 3.0f,\n");
         let text = lines((0..100).map(f64::from), "");
         assert!(text.lines().count() > 4 && text.lines().all(|line| line.len() <= WIDTH), "{text}");

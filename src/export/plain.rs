@@ -1,8 +1,9 @@
-//! Trees as every format can write them: each branch asks whether a raw feature is at most a f32 threshold.
+//! Conversion of trees to a form that every format supports: each branch compares an unscaled feature with an f32
+//! threshold.
 //!
-//! Whatever a branch asks (a threshold, where missing values go, a set of categories) leads some intervals of values to the
-//! left and the others to the right, and NaN to one side. Two intervals are one plain branch; more are several, and what lies
-//! below is repeated. Bounds of scaled values are moved to the raw values that are scaled to them.
+//! Every branch (with a threshold, a rule for missing values or a set of categories) sends some intervals of values
+//! left and the others right, and NaN to one side. Two intervals become one plain branch; more become several, with
+//! copies of the subtrees. Thresholds on scaled values are converted to unscaled values.
 
 use super::scaling::{constant, is_per_query, raw_bound};
 use crate::data::scale::Step;
@@ -12,42 +13,42 @@ use crate::model::{Branch, Child, Forest, Rule, Tree, ZERO};
 /// A tree of plain branches.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct PlainTree {
-    /// The first is the root; none where the tree is its only leaf.
+    /// The first is the root; empty if the tree is a single leaf.
     pub branches: Vec<PlainBranch>,
     pub leaves: Vec<f64>,
 }
 
-/// To the left when the feature is at most the threshold.
+/// A branch that goes left if the feature is at most the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PlainBranch {
     pub feature: usize,
     /// Finite.
     pub threshold: f32,
-    /// Where NaN goes.
+    /// Whether NaN goes left.
     pub nan_left: bool,
     pub left: Child,
     pub right: Child,
 }
 
-/// Trees whose values are added, behind what is left of the scaling.
+/// A sum of trees, and the scaling that is not part of the thresholds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PlainTrees<'a> {
-    /// Nothing, or all steps where one is within queries.
+    /// Empty, or all steps if one is within queries.
     pub scaling: &'a [Step],
     pub trees: Vec<PlainTree>,
 }
 
-/// The most branches, in multiples of those that the trees had and beside a million.
+/// Maximum number of branches, as a multiple of the original number, in addition to a million.
 const GROWTH: usize = 8;
 
-/// The most levels of branches inside of each other: readers of JSON give up at a thousand brackets, two for each.
-const DEEPEST: usize = 400;
+/// Maximum depth of nested branches: JSON parsers fail at a thousand brackets, two per level.
+const MAX_DEPTH: usize = 400;
 
 impl<'a> PlainTrees<'a> {
-    /// The trees of a forest over scaled features.
+    /// Converts the trees of a forest on scaled features.
     ///
     /// # Errors
-    /// When they would be too large.
+    /// If there would be too many branches.
     pub fn of(forest: &Forest, scaling: &'a [Step]) -> Result<Self> {
         let branches: usize = forest.trees().iter().map(|tree| tree.branches().len()).sum();
         let mut room = branches.saturating_mul(GROWTH).saturating_add(1_000_000);
@@ -61,31 +62,32 @@ impl<'a> PlainTrees<'a> {
         Ok(PlainTrees { trees, scaling: if is_per_query(scaling) { scaling } else { &[] } })
     }
 
-    /// Refuses trees that are too deep for formats which write a branch inside of its parent, and for their readers.
+    /// Refuses trees that are too deep for formats with nested branches.
     pub fn check_depth(&self, format: &str) -> Result<()> {
         let deepest = self.trees.iter().map(PlainTree::depth).max().unwrap_or(0);
-        if deepest <= DEEPEST {
+        if deepest <= MAX_DEPTH {
             return Ok(());
         }
         Err(Error::Mismatch(format!(
-            "{format} cannot hold trees of {deepest} levels, but at most {DEEPEST}: train with fewer `leaves`, or export to onnx"
+            "{format} supports trees with at most {MAX_DEPTH} levels, not {deepest}: train with fewer `leaves`, or \
+             export to onnx"
         )))
     }
 }
 
-/// A place for a child that is not made yet: a branch and its side.
+/// The place of a child that is not converted yet: a branch and whether it is the left side.
 type Place = Option<(usize, bool)>;
 
-/// What is still to be made.
+/// Pending work of the conversion.
 enum Work<'a> {
     /// A child of the given tree.
     Child(Child),
-    /// Branches that lead these intervals of values of a branch to its sides.
+    /// Branches that send intervals of values to the sides of a branch; the flag is the side of NaN.
     Intervals(&'a Branch, Vec<(f32, bool)>, bool),
 }
 
 impl PlainTree {
-    /// The most branches on a way from the root. A child stands behind its parent in the list.
+    /// Maximum number of branches on a path from the root. Children come after their parents in the list.
     fn depth(&self) -> usize {
         let mut depths = vec![1; self.branches.len()];
         for (place, branch) in self.branches.iter().enumerate() {
@@ -101,9 +103,9 @@ impl PlainTree {
     fn of(tree: &Tree, scaling: &[Step], share: f64, room: usize) -> Result<Self> {
         let mut plain = PlainTree::default();
         let root = if tree.branches().is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
-        // The last is made first: the left side before the right one.
-        let mut ahead: Vec<(Place, Work<'_>)> = vec![(None, Work::Child(root))];
-        while let Some((place, work)) = ahead.pop() {
+        // A stack: the left side is converted before the right one.
+        let mut pending: Vec<(Place, Work<'_>)> = vec![(None, Work::Child(root))];
+        while let Some((place, work)) = pending.pop() {
             match work {
                 Work::Child(Child::Leaf(leaf)) => {
                     plain.put(place, Child::Leaf(plain.leaves.len()));
@@ -112,37 +114,37 @@ impl PlainTree {
                 Work::Child(Child::Branch(index)) => {
                     let branch = &tree.branches()[index];
                     let (intervals, nan) = intervals(branch, scaling);
-                    ahead.push((place, Work::Intervals(branch, intervals, nan)));
+                    pending.push((place, Work::Intervals(branch, intervals, nan)));
                 }
                 Work::Intervals(branch, intervals, nan) => {
                     let side = |left: bool| Work::Child(if left { branch.left } else { branch.right });
                     match &intervals[..] {
-                        [] => ahead.push((place, side(nan))),
-                        [(_, left)] if *left == nan => ahead.push((place, side(nan))),
-                        // All numbers here, NaN there.
+                        [] => pending.push((place, side(nan))),
+                        [(_, left)] if *left == nan => pending.push((place, side(nan))),
+                        // All numbers go to one side, NaN to the other.
                         [(_, left)] => {
-                            let made = plain.branch(place, branch.feature, f32::MAX, false);
-                            ahead.push((Some((made, false)), side(nan)));
-                            ahead.push((Some((made, true)), side(*left)));
+                            let new = plain.branch(place, branch.feature, f32::MAX, false);
+                            pending.push((Some((new, false)), side(nan)));
+                            pending.push((Some((new, true)), side(*left)));
                         }
                         _ => {
                             let (below, above) = intervals.split_at(intervals.len() / 2);
                             let nan_left = below.iter().any(|(_, left)| *left == nan);
-                            let made = plain.branch(place, branch.feature, below[below.len() - 1].0, nan_left);
-                            // On the side without NaN, whatever is said of it is true.
+                            let new = plain.branch(place, branch.feature, below[below.len() - 1].0, nan_left);
+                            // On the side without NaN, its direction does not matter.
                             let part = |half: &[(f32, bool)], has_nan: bool| {
                                 let nan = if has_nan { nan } else { half[0].1 };
                                 Work::Intervals(branch, half.to_vec(), nan)
                             };
-                            ahead.push((Some((made, false)), part(above, !nan_left)));
-                            ahead.push((Some((made, true)), part(below, nan_left)));
+                            pending.push((Some((new, false)), part(above, !nan_left)));
+                            pending.push((Some((new, true)), part(below, nan_left)));
                         }
                     }
                 }
             }
             if plain.branches.len() > room {
                 return Err(Error::Mismatch(
-                    "the trees' sets of categories would take millions of thresholds: export to lightgbm, or train \
+                    "the trees' sets of categories would need millions of thresholds: export to lightgbm, or train \
                      without categorical features"
                         .into(),
                 ));
@@ -151,7 +153,7 @@ impl PlainTree {
         Ok(plain)
     }
 
-    /// Makes a branch whose sides are still to come.
+    /// Adds a branch whose children are set later.
     fn branch(&mut self, place: Place, feature: usize, threshold: f32, nan_left: bool) -> usize {
         let index = self.branches.len();
         self.put(place, Child::Branch(index));
@@ -168,8 +170,8 @@ impl PlainTree {
     }
 }
 
-/// The intervals of raw values that a branch leads to one side each, by their last value and whether that is the left side,
-/// ascending; and the side of NaN. The last interval goes on to infinity.
+/// The intervals of unscaled values that go to the same side, as the last value of each and whether it goes left, in
+/// ascending order; and whether NaN goes left. The last interval extends to infinity.
 fn intervals(branch: &Branch, scaling: &[Step]) -> (Vec<(f32, bool)>, bool) {
     if let Some(value) = constant(scaling, branch.feature) {
         let left = branch.rule.goes_left(value);
@@ -181,7 +183,7 @@ fn intervals(branch: &Branch, scaling: &[Step]) -> (Vec<(f32, bool)>, bool) {
         let raw = if bound == f32::INFINITY { bound } else { raw_bound(scaling, branch.feature, bound) };
         match merged.last_mut() {
             Some(last) if last.1 == left => last.0 = last.0.max(raw),
-            // No raw value is scaled into this interval.
+            // No unscaled value maps to this interval.
             Some(last) if last.0 >= raw => {}
             // Infinite values are not features.
             _ if raw == f32::NEG_INFINITY => {}
@@ -191,9 +193,9 @@ fn intervals(branch: &Branch, scaling: &[Step]) -> (Vec<(f32, bool)>, bool) {
     (merged, branch.rule.goes_left(f32::NAN))
 }
 
-/// The last values of intervals in which a rule has one answer each, ascending; infinity is the last.
+/// The last values of the intervals in which a rule is constant, in ascending order; the last is infinity.
 fn bounds(rule: &Rule) -> Vec<f32> {
-    // What is almost zero is zero to LightGBM.
+    // LightGBM treats values close to zero as zero.
     let mut bounds = vec![(-ZERO).next_down(), ZERO, f32::INFINITY];
     match rule {
         Rule::AtMost { threshold, .. } => bounds.push(at_most(*threshold)),
@@ -208,7 +210,7 @@ fn bounds(rule: &Rule) -> Vec<f32> {
     bounds
 }
 
-/// The largest f32 that is not above a number.
+/// The largest f32 that is at most `number`.
 fn at_most(number: f64) -> f32 {
     let nearest = number as f32;
     if f64::from(nearest) > number { nearest.next_down() } else { nearest }
@@ -235,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Every kind of rule, alone.
+    /// Rules of every kind.
     fn rules() -> Vec<Rule> {
         use WhenMissing::{NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight};
         let thresholds = [-2.0, -1e-35, -1e-40, 0.0, 1e-36, 1e-35, 0.1, 0.3, 7.0, 1e300, -1e300, f64::INFINITY];
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_sends_every_value_to_its_side() {
+    fn plain_branches_send_every_value_to_the_side_of_the_rule() {
         for rule in rules() {
             let branch = Branch { feature: 0, rule: rule.clone(), left: Child::Leaf(0), right: Child::Leaf(1) };
             let tree = Tree::new(vec![branch], vec![1.0, 2.0]).unwrap();
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_of_scaled_features_are_met_by_raw_ones() {
+    fn thresholds_on_scaled_features_are_converted_exactly() {
         let column = [-5.0, 0.0, 0.5, 3.0, 9.0, 1e4];
         let rows: Vec<f32> = column.into_iter().flat_map(|x| [x, 2.0]).collect();
         let data = Dataset::new(2, rows, vec![0.0; 6], vec![("a".into(), 6)]).unwrap();
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_would_explode_are_refused_and_deep_trees_are_not() {
+    fn sets_that_need_too_many_thresholds_are_refused_and_deep_trees_are_not() {
         let rule = || Rule::OneOf { categories: vec![0x5555_5555; 4], nan_left: false };
         let set = |feature, left, right| Branch { feature, rule: rule(), left, right };
         let branches =
@@ -307,6 +309,6 @@ mod tests {
         let plain = PlainTree::of(&tree, &[], 0.5, depth).unwrap();
         assert_eq!((&plain.leaves, plain.depth()), (&vec![0.5; depth + 1], depth));
         let error = PlainTrees { scaling: &[], trees: vec![plain] }.check_depth("solr").unwrap_err();
-        assert!(error.to_string().starts_with("solr cannot hold trees of 200000 levels"), "{error}");
+        assert!(error.to_string().starts_with("solr supports trees with at most 400 levels, not 200000"), "{error}");
     }
 }

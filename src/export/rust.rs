@@ -1,13 +1,13 @@
-//! `rust`: one Rust source file that scores, without dependencies.
+//! `rust`: a Rust source file that scores, without dependencies.
 //!
-//! It has one function, `score(features, scores)`, over row-major features. Sums are f64.
+//! It has one function, `score(features, scores)`, for row-major features. Sums are f64.
 
 use super::net::Net;
 use super::numbers::{FlatPoints, FlatTrees, lines, words};
 use super::plain::PlainTrees;
 use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
-use crate::data::scale::{Measure, Step};
+use crate::data::scale::{Statistic, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
 use std::fmt::Debug;
@@ -32,7 +32,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
 
 fn head(request: &Request<'_>) -> String {
     format!(
-        "// {}. Written by burnrank {}.\n\n/// The number of features of a document:\n{}\npub const FEATURES: usize = {};\n\n",
+        "// {}. Written by burnrank {}.\n\n/// Number of features per document:\n{}\npub const FEATURES: usize = {};\n\n",
         request.title(),
         env!("CARGO_PKG_VERSION"),
         words(&request.feature_names, "/// "),
@@ -44,7 +44,7 @@ fn array<T: Debug>(kind: &str, name: &str, values: &[T]) -> String {
     format!("static {name}: [{kind}; {}] = [{}];\n", values.len(), lines(values, ""))
 }
 
-/// The numbers of a scaling.
+/// The arrays of a scaling.
 fn arrays(scaling: &[Step]) -> String {
     let of_step = |step: &Step| match step {
         Step::SignedLog | Step::WithinQuery(_) => String::new(),
@@ -58,7 +58,7 @@ fn arrays(scaling: &[Step]) -> String {
     scaling.iter().map(of_step).collect()
 }
 
-/// The line through a feature's points.
+/// Linear interpolation between a feature's points.
 const INTERPOLATE: &str = "
 fn interpolate(feature: usize, x: f32) -> f32 {
     let (first, last) = (POINT[feature], POINT[feature + 1] - 1);
@@ -158,8 +158,8 @@ fn document(x: &[f32; FEATURES]) -> f64 {{
     )
 }
 
-/// A raw value of the feature `i` behind steps.
-fn behind(steps: &[Step], raw: &str) -> Expression {
+/// The scaled value of feature `i` after some steps, from its unscaled value `raw`.
+fn scaled(steps: &[Step], raw: &str) -> Expression {
     let standard = |value: &str, center: &str, spread: &str| Expression {
         double: format!("(if {spread} > 0.0 {{ ({value} - {center}) / {spread} }} else {{ 0.0 }})"),
         single: format!("if {spread} > 0.0 {{ (({value} - {center}) / {spread}) as f32 }} else {{ 0.0 }}"),
@@ -179,14 +179,14 @@ fn behind(steps: &[Step], raw: &str) -> Expression {
     })
 }
 
-/// The function that users call.
+/// The public function.
 fn score(scaling: &[Step]) -> String {
     let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place])).collect();
-    let scaled = behind(scaling, "raw").single;
+    let scaled = scaled(scaling, "raw").single;
     let which = if is_per_query(scaling) { "the documents of ONE query" } else { "documents" };
     format!(
         "
-/// Sets the scores of {which}: `FEATURES` numbers per document, one document after the other.
+/// Scores {which}: `features` has `FEATURES` numbers per document, row-major.
 pub fn score(features: &[f32], scores: &mut [f32]) {{
 {before}    for (row, score) in features.chunks_exact(FEATURES).zip(scores) {{
         let mut x = [0.0f32; FEATURES];
@@ -200,18 +200,18 @@ pub fn score(features: &[f32], scores: &mut [f32]) {{
     )
 }
 
-/// Centers and spreads of one query's features behind steps, for a step within queries.
+/// Computes centers and spreads of one query's features after the steps `before`, for a step within queries.
 fn fit(before: &[Step], step: &Step) -> String {
     let Step::WithinQuery(measure) = step else { return String::new() };
     let (count, numbers) = match measure {
-        Measure::Moments => (
+        Statistic::Moments => (
             "    let documents = (features.len() / FEATURES) as f64;\n",
             "
         center[i] = column().sum::<f64>() / documents;
         let squares: f64 = column().map(|x| (x - center[i]).powi(2)).sum();
         spread[i] = if high > low { (squares / documents).sqrt() } else { 0.0 };",
         ),
-        Measure::Range => (
+        Statistic::Range => (
             "",
             "
         center[i] = low;
@@ -225,6 +225,6 @@ fn fit(before: &[Step], step: &Step) -> String {
         let (low, high) = (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max));{numbers}
     }}
 ",
-        behind(before, "row[i]").double
+        scaled(before, "row[i]").double
     )
 }

@@ -1,12 +1,12 @@
-//! `safetensors`: the length of a header (u64, little-endian), the header (JSON: of each tensor its type, shape and bytes), and
-//! the tensors' bytes, little-endian.
+//! `safetensors`: the length of the header (u64, little-endian), a JSON header with type, shape and position of each
+//! tensor, and the tensors, little-endian.
 //!
-//! The tensors of a net have the names and shapes of PyTorch's `Sequential(Linear, Tanh, ..., Linear(bias=False))`: `0.weight`
-//! of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are lists with a number per branch, as
-//! [`json`](super::json) has them, of all trees one after the other: `trees.root`, `branches.feature`, `.threshold`,
-//! `.nan_left`, `.left`, `.right` and `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and
-//! `scaling.spread` are f64; `quantile` has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature's line. What else there is to know is in the header's `__metadata__`: kind, activation, scaling and the
-//! names of the features, with blanks between them.
+//! The tensors of a net have the names and shapes of PyTorch's `Sequential(Linear, Tanh, ..., Linear(bias=False))`:
+//! `0.weight` of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are concatenated lists with one number per branch,
+//! as in [`json`](super::json): `trees.root`, `branches.feature`, `.threshold`, `.nan_left`, `.left`, `.right` and
+//! `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and `scaling.spread` are f64; `quantile`
+//! has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. The header's `__metadata__` has kind,
+//! activation, scaling and the feature names, separated by spaces.
 
 use super::net::Net;
 use super::numbers::FlatTrees;
@@ -60,16 +60,16 @@ impl Tensors {
                 self.doubles("scaling.spread", &affine.spread);
             }
             Step::Lines(lines) => {
-                // All of one length: the last point comes again.
+                // All of one length: the last point is repeated.
                 let points = lines.points();
-                let most = points.iter().map(Vec::len).max().unwrap_or(0);
-                let filled = points.iter().flat_map(|points| {
+                let length = points.iter().map(Vec::len).max().unwrap_or(0);
+                let padded = points.iter().flat_map(|points| {
                     let last = points.last().copied().unwrap_or_default();
-                    points.iter().copied().chain(std::iter::repeat_n(last, most - points.len()))
+                    points.iter().copied().chain(std::iter::repeat_n(last, length - points.len()))
                 });
-                let (x, y): (Vec<f32>, Vec<f64>) = filled.unzip();
-                self.put("scaling.y", "F64", &[points.len(), most], &y, f64::to_le_bytes);
-                self.singles("scaling.x", &[points.len(), most], &x);
+                let (x, y): (Vec<f32>, Vec<f64>) = padded.unzip();
+                self.put("scaling.y", "F64", &[points.len(), length], &y, f64::to_le_bytes);
+                self.singles("scaling.x", &[points.len(), length], &x);
             }
         }
     }
@@ -83,7 +83,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     say("name", &request.name);
     say("features", &request.feature_names.join(" "));
     let mut scaling = model.info.scaler.kind().name();
-    // Doubles first: every tensor begins at a multiple of its number's size.
+    // f64 tensors first, so that every tensor is aligned.
     let mut tensors = Tensors::default();
     match &model.scorer {
         Scorer::Net(ranker) => {

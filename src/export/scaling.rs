@@ -1,23 +1,23 @@
-//! Steps of a scaling, as formats need them.
+//! Helpers for exporting scalings.
 
 use crate::data::scale::{Step, value};
 use crate::numeric::order::{ascending, from_ascending};
 
-/// Whether a document's features depend on its neighbours.
+/// Whether scaled features depend on the other documents of the query.
 pub(super) fn is_per_query(steps: &[Step]) -> bool {
     steps.iter().any(Step::is_per_query)
 }
 
-/// The value that a feature always has, where the training data had only one.
+/// The scaled value of a feature that was constant in the training data.
 pub(super) fn constant(steps: &[Step], feature: usize) -> Option<f32> {
     let place = steps.iter().position(|step| matches!(step, Step::Affine(affine) if affine.spread[feature] <= 0.0))?;
     value(&steps[place + 1..], feature, 0.0)
 }
 
-/// The largest raw value that is scaled to at most `bound`: minus infinity where none is, infinity where all are. Features
-/// that are scaled within queries stay as they are.
+/// The largest unscaled value whose scaled value is at most `bound`; minus infinity if there is none, infinity for all.
+/// Returns `bound` for scaling within queries.
 ///
-/// All steps of single documents rise with the raw value, so that it can be searched for among all f32.
+/// All other steps are monotone, so the value is found by binary search over all f32.
 pub(super) fn raw_bound(steps: &[Step], feature: usize, bound: f32) -> f32 {
     let holds = |x: f32| value(steps, feature, x).is_none_or(|value| value <= bound);
     if steps.is_empty() || is_per_query(steps) {
@@ -37,7 +37,7 @@ pub(super) fn raw_bound(steps: &[Step], feature: usize, bound: f32) -> f32 {
     from_ascending(inside)
 }
 
-/// A scaled feature in the source text of a language.
+/// A scaled feature as an expression in source code.
 pub(super) struct Expression {
     /// In f64.
     pub double: String,
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_the_scalers_to_the_last_bit() {
+    fn values_equal_those_of_the_scaler_to_the_last_bit() {
         for kind in ScaleKind::ALL.into_iter().filter(|kind| !kind.is_per_query()) {
             let scaler = fitted(kind);
             for x in [-1e30, -3.0, -1e-20, 0.0, 0.1, 2.5, 7.0, 1e6, 1e6 + 3.0, 1e30] {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_raw_values_are_exact() {
+    fn bounds_of_unscaled_values_are_exact() {
         for kind in ScaleKind::ALL.into_iter().filter(|kind| !kind.is_per_query()) {
             let scaler = fitted(kind);
             for bound in [-2.0, -0.1, 0.0, 1e-35, 0.3, 1.0, 4.0] {

@@ -1,28 +1,28 @@
-//! `solr`: a model of Apache Solr's learning to rank module, as its `/schema/model-store` takes it, and beside it the
-//! features, for `/schema/feature-store`.
+//! `solr`: a model for the `/schema/model-store` of Apache Solr's learning to rank module, and a second file with the
+//! features for `/schema/feature-store`.
 //!
-//! Linear nets are a `LinearModel`, other nets a `NeuralNetworkModel`, trees a `MultipleAdditiveTreesModel`. Features scaled by
-//! `zscore` have a `StandardNormalizer`, (x - avg) / std, by `minmax` a `MinMaxNormalizer`, (x - min) / (max - min); a constant
-//! one has no weight. Solr computes in f32.
+//! Linear nets become a `LinearModel`, other nets a `NeuralNetworkModel`, trees a `MultipleAdditiveTreesModel`. Scaling
+//! by `zscore` becomes a `StandardNormalizer`, (x - avg) / std, and `minmax` a `MinMaxNormalizer`, (x - min) / (max -
+//! min); constant features have weight 0. Solr computes in f32.
 //!
-//! Solr adds 1e-6 to the thresholds of trees before it compares: those here are so much smaller that the sums are the thresholds
-//! of the model. Near 0 they are below them, by less than 1.2e-13, and just above -1 and other negative powers of two some are one
-//! f32 away. What a feature of the file beside the model computes is for you to say: each is the value of a field of its name
-//! until then.
+//! Solr adds 1e-6 to the thresholds of trees before comparing, so exported thresholds are smaller, such that the sums
+//! equal the model's thresholds. Near 0 the sums are lower by less than 1.2e-13, and for -1 and other negative powers
+//! of two some are one f32 away. In the file of features each feature is the value of the field with its name; edit it
+//! as needed.
 
 use super::net::Net;
 use super::numbers::short;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::constant;
 use super::{Exported, Request};
-use crate::data::scale::{Affine, Measure, Step};
+use crate::data::scale::{Affine, Statistic, Step};
 use crate::error::{Error, Result};
 use crate::model::{Child, Dense, Scorer};
 use serde_json::{Map, Value, json};
 
 const MODEL: &str = "org.apache.solr.ltr.model";
 const NORM: &str = "org.apache.solr.ltr.norm";
-/// What Solr adds to a threshold.
+/// Constant that Solr adds to thresholds.
 const SLACK: f32 = 1e-6;
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
@@ -73,9 +73,9 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let mut exported = Exported::alone(text(&document)?);
     exported.beside = Some((".features.json", text(&Value::Array(beside))?.into_bytes()));
     exported.note = format!(
-        "Upload the features first, to /schema/feature-store, then the model, to /schema/model-store. Each feature is the value \
-         of a field of its name: edit the file beside the model where Solr is to compute something else. Rerank with \
-         rq={{!ltr model={store} reRankDocs=100}}."
+        "Upload the features to /schema/feature-store, then the model to /schema/model-store. Each feature is the \
+         value of the field with its name: edit the file of features if Solr should compute something else. Rerank \
+         with rq={{!ltr model={store} reRankDocs=100}}."
     );
     Ok(exported)
 }
@@ -84,7 +84,7 @@ fn text(value: &Value) -> Result<String> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Error::Record(error.to_string()))
 }
 
-/// The centers and spreads of a scaling that Solr has a normaliser for.
+/// The parameters of a scaling for which Solr has a normaliser.
 fn affine<'a>(request: &Request<'_>, net: &Net<'a>) -> Result<Option<&'a Affine>> {
     match net.scaling {
         [] => Ok(None),
@@ -97,26 +97,26 @@ fn affine<'a>(request: &Request<'_>, net: &Net<'a>) -> Result<Option<&'a Affine>
     }
 }
 
-/// The normaliser of a feature; none for a constant one.
+/// The normaliser of a feature; `None` if it is constant.
 fn normalizer(affine: &Affine, feature: usize) -> Option<Value> {
     let (center, spread) = (affine.center[feature], affine.spread[feature]);
     let number = |number: f64| format!("{:?}", number as f32);
     if spread <= 0.0 {
         return None;
     }
-    Some(match affine.measure {
-        Measure::Range => json!({
+    Some(match affine.statistic {
+        Statistic::Range => json!({
             "class": format!("{NORM}.MinMaxNormalizer"),
             "params": { "min": number(center), "max": number(center + spread) }
         }),
-        Measure::Moments => json!({
+        Statistic::Moments => json!({
             "class": format!("{NORM}.StandardNormalizer"),
             "params": { "avg": number(center), "std": number(spread) }
         }),
     })
 }
 
-/// The layers: of each a list of weights per unit, with a point in every number, as Solr wants it.
+/// The layers, each with a list of weights per unit; Solr requires a decimal point in every number.
 fn layers(net: &Net<'_>, constant: impl Fn(usize) -> bool) -> Vec<Value> {
     let layer = |(place, layer): (usize, &Dense<f64>)| {
         let weight = |(input, weight): (usize, f64)| if place == 0 && constant(input) { 0.0 } else { short(weight) };
@@ -131,25 +131,26 @@ fn layers(net: &Net<'_>, constant: impl Fn(usize) -> bool) -> Vec<Value> {
     net.layers.iter().enumerate().map(layer).collect()
 }
 
-/// A tree, from its leaves up: a child stands behind its parent in the list.
+/// A tree, built from the leaves up; children come after their parents in the list.
 fn root(tree: &PlainTree, names: &[String]) -> Value {
-    let mut made: Vec<Value> = vec![Value::Null; tree.branches.len()];
+    let mut nodes: Vec<Value> = vec![Value::Null; tree.branches.len()];
     let leaf = |leaf: usize| json!({ "value": format!("{:?}", tree.leaves[leaf] as f32) });
     for (place, branch) in tree.branches.iter().enumerate().rev() {
         let [left, right] = [branch.left, branch.right].map(|child| match child {
-            Child::Branch(child) => std::mem::take(&mut made[child]),
+            Child::Branch(child) => std::mem::take(&mut nodes[child]),
             Child::Leaf(child) => leaf(child),
         });
         let threshold = format!("{:?}", below_slack(branch.threshold));
-        made[place] = json!({ "feature": names[branch.feature], "threshold": threshold, "left": left, "right": right });
+        nodes[place] =
+            json!({ "feature": names[branch.feature], "threshold": threshold, "left": left, "right": right });
     }
-    made.into_iter().next().unwrap_or_else(|| leaf(0))
+    nodes.into_iter().next().unwrap_or_else(|| leaf(0))
 }
 
-/// The number to which Solr adds its slack, in f32, to get the threshold.
+/// The number that gives the threshold when Solr adds its constant in f32.
 ///
-/// Where no number gives it, the sum is the next smaller one that there is; for powers of two, as -1, it is the next larger one:
-/// they are values that documents have.
+/// If there is no such number, the sum is the next smaller one; for powers of two such as -1, which are frequent
+/// feature values, the next larger one.
 fn below_slack(threshold: f32) -> f32 {
     let mut number = threshold - SLACK;
     while number + SLACK > threshold {
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn solrs_slack_is_taken_off() {
+    fn thresholds_compensate_for_solrs_constant() {
         for size in [0.0, 1e-6, 1e-5, 0.1, 0.3, 0.7, 2.5, 3.0, 100.0, 12345.678, 1e20, f32::MAX] {
             for threshold in [size, -size] {
                 let sum = below_slack(threshold) + SLACK;
@@ -180,7 +181,7 @@ mod tests {
             let sum = below_slack(-threshold) + SLACK;
             assert!(sum == -threshold || sum == (-threshold).next_up(), "{threshold:e}: {sum:e}");
         }
-        // The thresholds of LightGBM on both sides of zero tell zero from others.
+        // LightGBM's thresholds on both sides of zero separate zero from other values.
         assert_eq!(below_slack(1e-35) + SLACK, 0.0);
         assert!(below_slack(-1e-35) + SLACK < 0.0);
     }

@@ -1,11 +1,11 @@
 //! `vespa`: a rank profile for a Vespa schema.
 //!
-//! Linear nets and trees are ranking expressions, in f64: (x - center) / spread and logarithms stand in them as they are, and a
-//! branch is `if (x <= threshold, left, right)`, or `if (!(x > threshold), ...)` where NaN, an attribute without a value, goes
-//! to the left. Other nets and kernels are an ONNX model beside the profile, for the `files` folder of the application.
+//! Linear nets and trees become ranking expressions, in f64, including scaling. A branch is `if (x <= threshold, left,
+//! right)`, or `if (!(x > threshold), ...)` if NaN, an attribute without a value, goes left. Other nets and kernels
+//! become a separate ONNX model for the `files` folder of the application.
 //!
-//! Names of features are used as they are: name them after Vespa's rank features, as in `bm25(title)` or `attribute(clicks)`.
-//! A plain word, as `f1`, is a function that you add to the profile.
+//! Feature names are used unchanged: use names of Vespa's rank features, such as `bm25(title)` or `attribute(clicks)`.
+//! A plain word such as `f1` must be defined as a function in the profile.
 
 use super::net::Net;
 use super::plain::{PlainTree, PlainTrees};
@@ -42,7 +42,7 @@ fn head(request: &Request<'_>) -> String {
     let add = match functions {
         0 => String::new(),
         _ => format!(
-            "# {functions} of its features are functions that you add to the profile, as in\n#     function f1() {{ expression: bm25(title) }}\n"
+            "# Add {functions} of its features to the profile as functions, such as\n#     function f1() {{ expression: bm25(title) }}\n"
         ),
     };
     format!("# {}. Written by burnrank {}.\n{add}", request.title(), env!("CARGO_PKG_VERSION"))
@@ -54,7 +54,7 @@ fn native(request: &Request<'_>, expression: &str) -> Exported {
         head(request),
         identifier(&request.name)
     );
-    Exported { note: "Put the profile into the schema.".into(), ..Exported::alone(text) }
+    Exported { note: "Add the profile to the schema.".into(), ..Exported::alone(text) }
 }
 
 fn by_onnx(request: &Request<'_>) -> Result<Exported> {
@@ -81,11 +81,11 @@ fn by_onnx(request: &Request<'_>) -> Result<Exported> {
         request.feature_names.join(", ")
     );
     let graph = onnx::write(request)?;
-    let note = format!("Put the profile into the schema, and {file}.onnx into the files folder of the application.");
+    let note = format!("Add the profile to the schema, and copy {file}.onnx to the files folder of the application.");
     Ok(Exported { beside: Some((".onnx", graph.bytes)), note, ..Exported::alone(text) })
 }
 
-/// A linear net as a sum; nothing for what a sum cannot say.
+/// A linear net as a sum; `None` for other nets and for scalings without an expression.
 fn linear(net: &Net<'_>, names: &[String]) -> Option<String> {
     let [layer] = &net.layers[..] else { return None };
     let log = |name: &str| format!("if ({name} < 0, -log(1 - {name}), log(1 + {name}))");
@@ -106,25 +106,25 @@ fn linear(net: &Net<'_>, names: &[String]) -> Option<String> {
     Some(terms.join(" +\n            "))
 }
 
-/// A number with brackets around it where it begins with a sign.
+/// Formats a number, in parentheses if it is negative.
 fn signed(number: f64) -> String {
     if number.is_sign_negative() { format!("({number:?})") } else { format!("{number:?}") }
 }
 
-/// A tree, from its leaves up: a child stands behind its parent in the list.
+/// A tree, built from the leaves up; children come after their parents in the list.
 fn root(tree: &PlainTree, names: &[String]) -> String {
     let leaf = |leaf: usize| format!("{:?}", tree.leaves[leaf]);
-    let mut made: Vec<String> = vec![String::new(); tree.branches.len()];
+    let mut nodes: Vec<String> = vec![String::new(); tree.branches.len()];
     for (place, branch) in tree.branches.iter().enumerate().rev() {
         let [left, right] = [branch.left, branch.right].map(|child| match child {
-            Child::Branch(child) => std::mem::take(&mut made[child]),
+            Child::Branch(child) => std::mem::take(&mut nodes[child]),
             Child::Leaf(child) => leaf(child),
         });
         let (name, threshold) = (&names[branch.feature], f64::from(branch.threshold));
-        made[place] = match branch.nan_left {
+        nodes[place] = match branch.nan_left {
             true => format!("if (!({name} > {threshold:?}), {left}, {right})"),
             false => format!("if ({name} <= {threshold:?}, {left}, {right})"),
         };
     }
-    made.into_iter().next().unwrap_or_else(|| leaf(0))
+    nodes.into_iter().next().unwrap_or_else(|| leaf(0))
 }

@@ -130,7 +130,7 @@ impl Learner for NetLearner {
         let (bytes, fresh) = (Bytes::from_bytes_vec(optimizer), self.now.optimizer.clone());
         // Burn loads the state on its own default device, which may be a GPU without a driver.
         let optimizer = device::without_panic(|| fresh.from_bytes(bytes)).ok_or_else(|| {
-            let message = "Burn's default device does not work here: resume with a build without GPU backends";
+            let message = "Burn's default device does not work: resume with a build without GPU backends";
             Error::Record(message.into())
         })?;
         let optimizer = optimizer.map_err(|error| damaged(error.to_string()))?;

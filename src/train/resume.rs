@@ -26,7 +26,7 @@ impl Trainer<'_> {
         let read = || checkpoint::bytes(path);
         let bytes = match &self.partition {
             // Only the first process may have the file.
-            Some(partition) => partition.member.from_leader(read)?,
+            Some(partition) => partition.member.broadcast(read)?,
             None => read()?,
         };
         match checkpoint::parse(path, &bytes)? {

@@ -90,7 +90,7 @@ pub(super) fn journal_outcomes(
         };
         serde_json::to_vec(&outcomes).map_err(record)
     };
-    let all: Vec<Outcome> = serde_json::from_slice(&context.member.from_leader(outcomes)?).map_err(record)?;
+    let all: Vec<Outcome> = serde_json::from_slice(&context.member.broadcast(outcomes)?).map_err(record)?;
     Ok(all.into_iter().map(|outcome| ((outcome.trial, outcome.rung), outcome)).collect())
 }
 

@@ -24,7 +24,7 @@ impl Report {
     pub fn share(member: &Member, own: Result<Report>) -> Result<Vec<Report>> {
         let record = |error: serde_json::Error| Error::Record(error.to_string());
         let own = own.and_then(|own| serde_json::to_vec(&own).map_err(record)).map(|bytes| of_bytes(&bytes));
-        let all = member.share(own)?;
+        let all = member.all_gather(own)?;
         all.iter().map(|words| serde_json::from_slice(&bytes_of(words)).map_err(record)).collect()
     }
 }

@@ -105,7 +105,7 @@ fn solr_scores_by_its_formulas() {
 }
 
 #[test]
-fn what_engines_cannot_hold_is_refused_with_what_to_train_instead() {
+fn unsupported_exports_say_what_to_train_instead() {
     for case in models::nets().into_iter().filter(|case| !is_plain(case)) {
         for format in ["solr", "elasticsearch"] {
             let remedy = if case.kind().is_per_query() { "one document at a time" } else { "its normalisers are" };

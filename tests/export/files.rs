@@ -274,7 +274,7 @@ fn cbor(bytes: &mut &[u8]) -> Value {
 
 /// The layout that docs/model-folder.md describes, on real bytes.
 #[test]
-fn a_record_has_the_bytes_that_are_documented() {
+fn a_record_has_the_documented_bytes() {
     for case in models::nets().into_iter().step_by(5) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");

@@ -42,7 +42,7 @@ fn per_query(case: &Case) -> usize {
 }
 
 #[test]
-fn c_files_score_once_they_are_compiled() {
+fn compiled_c_files_score() {
     let (folder, cases) = (tempfile::tempdir().unwrap(), models::all());
     write_documents(&cases, folder.path());
     let mut main = "#include <stdio.h>\n#include <stdlib.h>\n".to_owned();
@@ -82,7 +82,7 @@ fn c_files_score_once_they_are_compiled() {
 }
 
 #[test]
-fn rust_files_score_once_they_are_compiled() {
+fn compiled_rust_files_score() {
     let (folder, cases) = (tempfile::tempdir().unwrap(), models::all());
     write_documents(&cases, folder.path());
     let mut main = "use std::fs;\n".to_owned();

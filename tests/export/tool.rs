@@ -49,7 +49,7 @@ fn names_go_from_the_file_to_the_model_and_to_every_export() {
 }
 
 #[test]
-fn data_names_features_that_are_odd() {
+fn data_names_problematic_features() {
     let place = Place::new(&[
         ("a.txt", "1 qid:1 1:1 2:5000 3:7\n0 qid:1 1:2 2:1 3:7\n"),
         ("names.txt", "2 clicks\n3 language\n"),
@@ -65,7 +65,7 @@ fn data_names_features_that_are_odd() {
 }
 
 #[test]
-fn files_are_written_whole_and_not_replaced_unasked() {
+fn files_are_written_atomically_and_not_replaced_without_force() {
     let place = place(&[("model", "--model linear --scale minmax")]);
     let printed = place.run("export --model model --format solr -o ranker.json").good();
     assert!(printed.starts_with("ranker.json, ranker.features.json: solr, linear net, 5 features\n"), "{printed}");
@@ -91,7 +91,7 @@ fn files_are_written_whole_and_not_replaced_unasked() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_remedy() {
+fn invalid_options_are_errors_with_a_remedy() {
     let place = place(&[("model", "--model mlp --scale query-minmax")]);
     for (line, code, expected) in [
         ("--model model --format onxn -o m", 2, "unknown format 'onxn': did you mean 'onnx'?"),
@@ -102,9 +102,9 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         ),
         ("--model model --format json -o - --json", 2, "--json describes the output file"),
         ("--model nothing --format json -o m", 1, "nothing: not a model folder"),
-        ("--model model --format solr -o m", 1, "solr cannot hold features scaled within each query (query-minmax)"),
+        ("--model model --format solr -o m", 1, "solr does not support features scaled within each query (query-minmax)"),
         ("--model model --format vespa -o m", 1, "train with --scale zscore, or export to onnx, rust or c"),
-        ("--model model --format lightgbm -o m", 1, "it knows trees: train with --model trees, or export to onnx"),
+        ("--model model --format lightgbm -o m", 1, "it contains only trees: train with --model trees, or export to onnx"),
         ("--model model --format json -o m --feature-names all.txt", 1, "all.txt:1: bad"),
     ] {
         let message = place.run(&format!("export {line}")).bad(code);

@@ -4,7 +4,7 @@ use super::support::Place;
 use burnrank::device;
 
 #[test]
-fn devices_are_listed_and_taken_by_their_names() {
+fn devices_are_listed_and_selected_by_name() {
     let place = Place::new(&[]);
     // Drivers may write to standard error as they like.
     let said = |command: &str| {
@@ -26,10 +26,10 @@ fn devices_are_listed_and_taken_by_their_names() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_bad_usage_with_a_remedy() {
+fn a_missing_device_is_bad_usage_with_a_remedy() {
     let place = Place::new(&[]);
     for (device, words) in
-        [("flex:9", "is not there"), ("flex:x", "a number behind the colon"), ("gpu9", "unknown device")]
+        [("flex:9", "does not exist"), ("flex:x", "a number after the colon"), ("gpu9", "unknown device")]
     {
         let message = place.run(&format!("train --epochs 1 --device {device}")).bad(2);
         assert!(message.contains(words), "{message}");

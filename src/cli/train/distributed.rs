@@ -29,11 +29,11 @@ pub enum Action {
 impl Action {
     /// Sends the action to the other processes, if any.
     pub fn send(self, member: Option<&Member>) -> burnrank::Result<()> {
-        member.map_or(Ok(()), |member| member.from_leader(|| Ok(vec![self as u8])).map(|_| ()))
+        member.map_or(Ok(()), |member| member.broadcast(|| Ok(vec![self as u8])).map(|_| ()))
     }
 
     fn receive(member: &Member) -> burnrank::Result<Self> {
-        Ok(match member.from_leader(|| Ok(Vec::new()))?.first() {
+        Ok(match member.broadcast(|| Ok(Vec::new()))?.first() {
             Some(1) => Action::Train,
             Some(2) => Action::Resume,
             _ => Action::Exit,

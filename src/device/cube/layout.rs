@@ -1,19 +1,19 @@
-//! Where the documents of an epoch are: written on the device from the order of its queries.
+//! Document indices of an epoch, computed on the device from the order of its queries.
 //!
-//! One buffer of whole numbers, for `n` documents of `m` queries in the order of the epoch:
+//! One buffer of integers, for `n` documents of `m` queries in the order of the epoch:
 //!
-//! | from | numbers | what |
+//! | from | length | contents |
 //! |---|---|---|
-//! | 0 | n | the row of each document in the data |
-//! | n | n | the place of its query in the epoch |
-//! | 2n | m + 1 | where each query starts |
-//! | 2n + m + 1 | m | its number in the data |
+//! | 0 | n | row of each document in the data |
+//! | n | n | position of its query in the epoch |
+//! | 2n | m + 1 | start of each query |
+//! | 2n + m + 1 | m | index of each query in the data |
 
 use super::{Buffer, Cube};
 use burn_cubecl::cubecl::{self, prelude::*};
 use std::ops::Range;
 
-/// The queries of a data set, as ranges of its documents.
+/// The document offsets of the queries of a data set.
 #[derive(Debug)]
 pub(crate) struct DeviceQueries {
     on_device: Buffer,
@@ -26,24 +26,24 @@ impl DeviceQueries {
         DeviceQueries { on_device: cube.ints(small), offsets: offsets.to_vec() }
     }
 
-    /// The number of documents.
+    /// Number of documents.
     pub fn documents(&self) -> usize {
         self.offsets.last().copied().unwrap_or(0)
     }
 }
 
-/// The documents of an epoch, in the order in which it visits their queries.
+/// The documents of an epoch in the order of its queries.
 #[derive(Debug)]
 pub(crate) struct Layout {
     buffer: Buffer,
-    /// Where each query starts.
+    /// Start of each query in the epoch.
     starts: Vec<usize>,
-    /// The first row of each query in the data.
+    /// First row of each query in the data.
     rows: Vec<usize>,
 }
 
 impl Layout {
-    /// Of an epoch that visits these queries in this order: two numbers per query go to the device.
+    /// Creates the layout of an epoch from the order of its queries; copies two numbers per query to the device.
     pub fn new(cube: &Cube, data: &DeviceQueries, queries: &[usize]) -> Self {
         let mut starts = Vec::with_capacity(queries.len() + 1);
         let mut next = 0;
@@ -56,7 +56,7 @@ impl Layout {
         let (device_starts, ids) = (small(&starts), small(queries));
         let buffer = cube.new_ints(2 * next + 2 * queries.len() + 1);
         let (count, size) = cube.units(queries.len() + 1);
-        // SAFETY: unit k writes the documents of the k-th query alone, all of them within the layout.
+        // SAFETY: unit k writes only the documents of the k-th query, all of them within the layout.
         unsafe {
             lay_out::launch_unchecked(
                 cube.client(),
@@ -77,22 +77,22 @@ impl Layout {
         &self.buffer
     }
 
-    /// The number of queries.
+    /// Number of queries.
     pub fn n_queries(&self) -> usize {
         self.rows.len()
     }
 
-    /// The number of documents of some queries.
+    /// Number of documents of some queries.
     pub fn n_documents(&self, queries: Range<usize>) -> usize {
         self.starts[queries.end] - self.starts[queries.start]
     }
 
-    /// The documents of the longest of some queries.
+    /// Maximum number of documents per query of some queries.
     pub fn longest(&self, queries: Range<usize>) -> usize {
         queries.map(|query| self.starts[query + 1] - self.starts[query]).max().unwrap_or(0)
     }
 
-    /// What a kernel is told of some queries.
+    /// The kernel argument for some queries.
     pub fn place(&self, queries: Range<usize>) -> PlaceLaunch {
         PlaceLaunch::new(
             self.starts[queries.start] as u32,
@@ -104,7 +104,7 @@ impl Layout {
         )
     }
 
-    /// The rows of some queries in the data, where they lie together and in order.
+    /// The rows of some queries in the data, if they are contiguous and in order.
     pub fn rows_together(&self, queries: Range<usize>) -> Option<Range<usize>> {
         let first = *self.rows.get(queries.start)?;
         let start = self.starts[queries.start];
@@ -116,20 +116,20 @@ impl Layout {
     }
 }
 
-/// Which documents of an epoch a kernel is to look at: those of one batch, which lie together.
+/// The contiguous part of an epoch that a kernel processes: one batch.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 pub(crate) struct Place {
-    /// Documents of the epoch before the batch.
+    /// Number of documents of the epoch before the batch.
     pub base: u32,
-    /// Queries of the epoch before the batch.
+    /// Number of queries of the epoch before the batch.
     pub first: u32,
-    /// Documents of the batch.
+    /// Number of documents in the batch.
     pub documents: u32,
-    /// Queries of the batch.
+    /// Number of queries in the batch.
     pub queries: u32,
-    /// Documents of the epoch.
+    /// Number of documents in the epoch.
     pub all_documents: u32,
-    /// Queries of the epoch.
+    /// Number of queries in the epoch.
     pub all_queries: u32,
 }
 
@@ -139,25 +139,25 @@ pub(crate) fn row_of(layout: &[i32], place: &Place, i: u32) -> u32 {
     layout[(place.base + i) as usize] as u32
 }
 
-/// The number within the batch of the query of its `i`-th document.
+/// The index within the batch of the query of its `i`-th document.
 #[cube]
 pub(crate) fn query_of(layout: &[i32], place: &Place, i: u32) -> u32 {
     layout[(place.all_documents + place.base + i) as usize] as u32 - place.first
 }
 
-/// Where the batch's `k`-th query starts, and the one before it ends.
+/// The start of the batch's `k`-th query, which is the end of the previous one.
 #[cube]
 pub(crate) fn start_of(layout: &[i32], place: &Place, k: u32) -> u32 {
     layout[(2u32 * place.all_documents + place.first + k) as usize] as u32 - place.base
 }
 
-/// The number in the data of the batch's `k`-th query.
+/// The index in the data of the batch's `k`-th query.
 #[cube]
 pub(crate) fn id_of(layout: &[i32], place: &Place, k: u32) -> u32 {
     layout[(2u32 * place.all_documents + place.all_queries + 1u32 + place.first + k) as usize] as u32
 }
 
-/// Unit `k` writes the documents of the `k`-th query.
+/// Device unit `k` writes the documents of the `k`-th query.
 #[cube(launch_unchecked)]
 fn lay_out(starts: &[i32], ids: &[i32], offsets: &[i32], layout: &mut [i32], documents: u32, queries: u32) {
     let k = ABSOLUTE_POS as u32;

@@ -1,4 +1,4 @@
-//! What kernels of our own need of a device: buffers, sizes of launches, and a count of what is copied.
+//! Support for custom kernels: buffers, launch sizes, and counts of copies.
 
 pub(crate) mod layout;
 mod rows;
@@ -18,19 +18,19 @@ use burn_cubecl::ops::numeric::empty_device_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use std::sync::Arc;
 
-/// Numbers on a device: contiguous, of one type, to be read and written by kernels.
+/// A contiguous buffer of numbers of one type on a device.
 pub(crate) type Buffer = CubeTensor;
 
-/// Documents that are scored at once: enough to fill a GPU. Wide nets always score so many, because a matrix product of another
-/// shape may be computed in another way, and round otherwise.
+/// Number of documents scored at a time: enough to fill a GPU. Wide nets always score this many, because a matrix
+/// product of another shape may round differently.
 pub(crate) const ON_A_GPU: usize = 1 << 13;
 
-/// A device that runs kernels of our own.
+/// A device that runs custom kernels.
 #[derive(Clone)]
 pub(crate) struct Cube {
     device: Device,
     client: Client,
-    /// One number of each type, which others are made like.
+    /// One number of each type, as a template for new buffers.
     float: Buffer,
     int: Buffer,
     sent: Arc<Counter>,
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Cube {
 }
 
 impl Cube {
-    /// That of a backend of kernels, with gradients or without; nothing for the host's.
+    /// Returns the cube of a CubeCL device, with or without autodiff; `None` for the host.
     pub fn of(device: &Device) -> Option<Self> {
         let device = device.clone().without_autodiff();
         if super::on_host(&device) {
@@ -56,7 +56,7 @@ impl Cube {
         Some(Cube { device, client, float, int, sent: Arc::default(), fetched: Arc::default() })
     }
 
-    /// Whether tensors of a device are its own.
+    /// Whether a device is this one.
     pub fn is_on(&self, device: &Device) -> bool {
         self.device == *device
     }
@@ -65,32 +65,32 @@ impl Cube {
         &self.client
     }
 
-    /// What was copied so far.
+    /// The copies so far.
     pub fn transfers(&self) -> Transfers {
         Transfers { to_device: self.sent.copies(), from_device: self.fetched.copies() }
     }
 
-    /// The most bytes of one buffer: as many as the device has at once, and kernels can count numbers of.
+    /// Maximum size of a buffer in bytes: limited by the device and by 32-bit indices.
     pub fn largest_buffer(&self) -> u64 {
         self.client.properties().memory.max_page_size.min(4 * u64::from(u32::MAX))
     }
 
-    /// Documents of so many features that are scored at once, always as many: [`ON_A_GPU`], or fewer where a buffer is small.
+    /// Number of documents of this width scored at a time: [`ON_A_GPU`], or fewer if buffers are small.
     pub fn block(&self, width: usize) -> usize {
         self.rows_of_a_buffer(width).min(ON_A_GPU)
     }
 
-    /// Rows of so many features that one buffer holds, at least one.
+    /// Number of rows of this width that fit in a buffer, at least one.
     pub fn rows_of_a_buffer(&self, width: usize) -> usize {
         ((self.largest_buffer() / 4) as usize / width.max(1)).max(1)
     }
 
-    /// The bytes of its memory, where it tells.
+    /// Size of the device memory in bytes, if reported.
     pub fn memory(&self) -> Option<u64> {
         self.client.properties().memory.max_memory()
     }
 
-    /// The bytes that are taken of its memory.
+    /// Size of the allocated device memory in bytes.
     pub fn used(&self) -> u64 {
         self.device.memory_pool_usage().map_or(0, |usage| usage.bytes_in_use)
     }
@@ -100,14 +100,14 @@ impl Cube {
         buffer(self.tensor(values, |length| [length]))
     }
 
-    /// Copies numbers to the device, as a tensor of a shape that is made of their count.
+    /// Copies numbers to the device as a tensor, whose shape is computed from their count.
     pub fn tensor<const D: usize>(&self, values: Vec<f32>, shape: impl FnOnce(usize) -> [usize; D]) -> Tensor<D> {
         self.sent.add(values.len());
         let shape = shape(values.len());
         Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
 
-    /// Copies whole numbers to the device.
+    /// Copies integers to the device.
     pub fn ints(&self, values: Vec<i32>) -> Buffer {
         self.sent.add(values.len());
         let length = values.len();
@@ -115,17 +115,17 @@ impl Cube {
         cube(tensor.try_into_primitive::<CubeBackend>())
     }
 
-    /// Memory for so many numbers, which may hold anything.
+    /// Allocates uninitialised memory for numbers.
     pub fn new_floats(&self, length: usize) -> Buffer {
         self.like(&self.float, length)
     }
 
-    /// Memory for so many whole numbers, which may hold anything.
+    /// Allocates uninitialised memory for integers.
     pub fn new_ints(&self, length: usize) -> Buffer {
         self.like(&self.int, length)
     }
 
-    /// A number for a kernel that does not read it.
+    /// A placeholder for an argument that a kernel does not read.
     pub fn nothing(&self) -> &Buffer {
         &self.float
     }
@@ -134,50 +134,50 @@ impl Cube {
         empty_device_dtype(self.client.clone(), one.device.clone(), [length.max(1)].into(), one.dtype)
     }
 
-    /// Copies numbers to the host, once all that writes them is done.
+    /// Copies numbers to the host after all pending writes.
     ///
     /// # Errors
-    /// When the device failed.
+    /// If the device failed.
     pub fn fetch(&self, buffer: Buffer) -> Result<Vec<f32>> {
         self.fetch_tensor(tensor(buffer))
     }
 
-    /// The same of a tensor.
+    /// Like [`Cube::fetch`], for a tensor.
     ///
     /// # Errors
-    /// When the device failed.
+    /// If the device failed.
     pub fn fetch_tensor<const D: usize>(&self, tensor: Tensor<D>) -> Result<Vec<f32>> {
         let values: Vec<f32> = tensor.try_into_vec_as().map_err(|error| failure(format!("{error:?}")))?;
         self.fetched.add(values.len());
         Ok(values)
     }
 
-    /// Waits until all is done that was asked of the device.
+    /// Waits until the device has finished all work.
     ///
     /// # Errors
-    /// When the device failed.
+    /// If the device failed.
     pub fn wait(&self) -> Result<()> {
         self.device.sync().map_err(|error| failure(format!("{error:?}")))
     }
 
-    /// How to launch a kernel of one unit for each of so many, at least one.
+    /// Launch size for a kernel with one device unit per item, at least one.
     pub fn units(&self, count: usize) -> (CubeCount, CubeDim) {
         let size = CubeDim::new(&self.client, count.max(1));
         (calculate_cube_count_elemwise(&self.client, count.max(1), size), size)
     }
 }
 
-/// A tensor of all numbers of a buffer.
+/// The numbers of a buffer as a tensor.
 pub(crate) fn tensor(buffer: Buffer) -> Tensor<1> {
     Tensor::from_primitive::<CubeBackend>(buffer)
 }
 
-/// The buffer of a tensor of a CubeCL device, without its history.
+/// The buffer of a tensor on a CubeCL device, without autodiff history.
 pub(crate) fn buffer<const D: usize>(tensor: Tensor<D>) -> Buffer {
     into_contiguous(cube(tensor.without_autodiff().try_into_primitive::<CubeBackend>()))
 }
 
-/// What is asked of tensors of a device that [`Cube::of`] knows cannot fail.
+/// Unwraps a primitive; cannot fail for devices accepted by [`Cube::of`].
 fn cube<E: std::fmt::Debug>(primitive: std::result::Result<Buffer, E>) -> Buffer {
     primitive.expect("a tensor of a CubeCL device")
 }

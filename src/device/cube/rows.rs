@@ -1,4 +1,4 @@
-//! The features of documents, which stay on the device: uploaded once, gathered there for each batch.
+//! Features that stay on the device: copied once, gathered there for each batch.
 
 use super::layout::{Layout, Place, row_of};
 use super::{Buffer, Cube, buffer};
@@ -7,13 +7,13 @@ use burn::tensor::Tensor;
 use burn_cubecl::cubecl::{self, prelude::*};
 use std::ops::Range;
 
-/// Rows of features on a device, in as many pieces as its buffers ask for.
+/// Rows of features on a device, in pieces that fit in its buffers.
 #[derive(Debug)]
 pub(crate) struct Rows {
     cube: Cube,
     width: usize,
-    /// The most rows of a piece.
-    most: usize,
+    /// Maximum number of rows per piece.
+    max_rows: usize,
     pieces: Vec<Piece>,
 }
 
@@ -25,51 +25,54 @@ struct Piece {
 }
 
 impl Rows {
-    /// Copies the features of all documents to the device, with rows of zeros behind the last one up to a multiple of `block`;
-    /// pieces are of whole blocks.
+    /// Copies the features of all documents to the device, padded with rows of zeros to a multiple of `block`; pieces
+    /// are whole blocks.
     pub fn new(cube: &Cube, data: &Dataset, block: usize) -> Self {
         let (width, block) = (data.n_features().max(1), block.max(1));
         let fitting = cube.rows_of_a_buffer(width);
         Self::in_pieces(cube, data, block, (fitting / block * block).max(fitting.min(block)))
     }
 
-    /// The same, in pieces of at most so many rows.
-    fn in_pieces(cube: &Cube, data: &Dataset, block: usize, most: usize) -> Self {
+    /// Like [`Rows::new`], with a maximum number of rows per piece.
+    fn in_pieces(cube: &Cube, data: &Dataset, block: usize, max_rows: usize) -> Self {
         let width = data.n_features();
         let mut pieces = Vec::new();
         let documents = if width == 0 { 0 } else { data.n_documents() };
-        for start in (0..documents).step_by(most) {
-            let end = documents.min(start + most);
-            let rows = (end - start).next_multiple_of(block).min(most);
+        for start in (0..documents).step_by(max_rows) {
+            let end = documents.min(start + max_rows);
+            let rows = (end - start).next_multiple_of(block).min(max_rows);
             let mut values = vec![0.0; rows * width];
             data.copy_rows(start..end, &mut values[..(end - start) * width]);
             pieces.push(Piece { rows: start..start + rows, tensor: cube.tensor(values, |_| [rows, width]) });
         }
-        Rows { cube: cube.clone(), width: width.max(1), most, pieces }
+        Rows { cube: cube.clone(), width: width.max(1), max_rows, pieces }
     }
 
-    /// Copies row-major features, fewer than a buffer holds or of one batch, to the device.
+    /// Copies row-major features of a slice to the device.
     pub fn of(cube: &Cube, values: Vec<f32>, width: usize) -> Self {
-        let most = cube.rows_of_a_buffer(width);
+        let max_rows = cube.rows_of_a_buffer(width);
         let mut pieces = Vec::new();
         let mut push = |values: Vec<f32>, start: usize| {
             let rows = values.len() / width;
             pieces.push(Piece { rows: start..start + rows, tensor: cube.tensor(values, |_| [rows, width]) });
         };
-        if values.len() <= most * width {
+        if values.len() <= max_rows * width {
             push(values, 0);
         } else {
-            values.chunks(most * width).enumerate().for_each(|(number, chunk)| push(chunk.to_vec(), number * most));
+            values
+                .chunks(max_rows * width)
+                .enumerate()
+                .for_each(|(number, chunk)| push(chunk.to_vec(), number * max_rows));
         }
-        Rows { cube: cube.clone(), width, most, pieces }
+        Rows { cube: cube.clone(), width, max_rows, pieces }
     }
 
-    /// The features of some queries of an epoch, in its order; more than one tensor where one would be too large.
+    /// The features of some queries of an epoch, in its order; several tensors if one would be too large.
     ///
-    /// Rows that lie together are not copied, where the device allows a tensor to begin there.
+    /// Contiguous rows are not copied, if the device allows a tensor to start there.
     ///
     /// # Shapes
-    /// - output: `[documents, width]`, all together the documents of these queries
+    /// - output: `[documents, width]`, in total the documents of these queries
     pub fn batch(&self, layout: &Layout, queries: Range<usize>) -> Vec<Tensor<2>> {
         if let Some(rows) = layout.rows_together(queries.clone()) {
             return self.slices(rows);
@@ -77,12 +80,12 @@ impl Rows {
         let mut parts = Vec::new();
         let mut first = queries.start;
         while first < queries.end {
-            // As many queries as one tensor holds, and a longer one alone: its rows lie together.
-            let fits = |last: usize| layout.n_documents(first..last + 1) <= self.most;
+            // As many queries as fit in one tensor; a longer query alone, whose rows are contiguous.
+            let fits = |last: usize| layout.n_documents(first..last + 1) <= self.max_rows;
             let last = (first + 1..queries.end).find(|&last| !fits(last)).unwrap_or(queries.end);
             match layout.n_documents(first..last) {
                 0 => {}
-                documents if documents <= self.most => parts.push(self.gather(layout, first..last)),
+                documents if documents <= self.max_rows => parts.push(self.gather(layout, first..last)),
                 _ => parts.extend(layout.rows_together(first..last).into_iter().flat_map(|rows| self.slices(rows))),
             }
             first = last;
@@ -90,7 +93,7 @@ impl Rows {
         parts
     }
 
-    /// Blocks of so many rows, from the first on; those of a piece that is no multiple of it end with a shorter one.
+    /// Blocks of `block` rows; the last block of a piece may be shorter.
     pub fn blocks(&self, block: usize) -> impl Iterator<Item = Tensor<2>> + '_ {
         self.pieces.iter().flat_map(move |piece| {
             let rows = piece.rows.len();
@@ -98,7 +101,7 @@ impl Rows {
         })
     }
 
-    /// Rows that lie together.
+    /// A contiguous range of rows.
     pub fn slices(&self, rows: Range<usize>) -> Vec<Tensor<2>> {
         let within = |piece: &Piece| {
             let (from, to) = (rows.start.max(piece.rows.start), rows.end.min(piece.rows.end));
@@ -113,7 +116,7 @@ impl Rows {
         let (count, size) = self.cube.units(documents * self.width);
         let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
         for piece in &self.pieces {
-            // SAFETY: each unit writes one number of its own, and reads a row only where the piece holds it.
+            // SAFETY: each unit writes one distinct number, and reads a row only if the piece contains it.
             unsafe {
                 gather::launch_unchecked(
                     self.cube.client(),
@@ -133,7 +136,7 @@ impl Rows {
     }
 }
 
-/// Unit `u` copies one feature of one document of a batch, if the piece holds its row.
+/// Device unit `u` copies one feature of one document of a batch, if the piece contains its row.
 #[cube(launch_unchecked)]
 fn gather(piece: &[f32], layout: &[i32], to: &mut [f32], place: Place, first_row: u32, rows: u32, width: u32) {
     let unit = ABSOLUTE_POS as u32;
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
     use crate::device;
 
-    /// The values of tensors, one after another.
+    /// The concatenated values of tensors.
     fn values(cube: &Cube, tensors: Vec<Tensor<2>>) -> Vec<f32> {
         tensors.into_iter().flat_map(|tensor| cube.fetch_tensor(tensor).unwrap()).collect()
     }
@@ -168,15 +171,15 @@ mod tests {
             let queries = DeviceQueries::new(&cube, &offsets);
             let order = [4, 1, 0, 3, 2];
             let layout = Layout::new(&cube, &queries, &order);
-            for most in [1, 2, 7, 100] {
-                let rows = Rows::in_pieces(&cube, &data, 1, most);
+            for max_rows in [1, 2, 7, 100] {
+                let rows = Rows::in_pieces(&cube, &data, 1, max_rows);
                 for batch in [0..5, 0..2, 2..4, 1..2, 3..4, 4..5] {
                     let expected: Vec<f32> = order[batch.clone()]
                         .iter()
                         .flat_map(|&query| features[5 * offsets[query]..5 * offsets[query + 1]].to_vec())
                         .collect();
-                    let found = values(&cube, rows.batch(&layout, batch.clone()));
-                    assert_eq!(found, expected, "{backend}, queries {batch:?} of pieces of {most}");
+                    let actual = values(&cube, rows.batch(&layout, batch.clone()));
+                    assert_eq!(actual, expected, "{backend}, queries {batch:?} of pieces of {max_rows}");
                 }
             }
             let rows = Rows::in_pieces(&cube, &data, 4, 8);

@@ -1,11 +1,12 @@
 //! `onnx`: a graph for ONNX Runtime and others (operator sets 13 and `ai.onnx.ml` 3).
 //!
-//! The input `features` is `[documents, features]`, f32 and raw; the output `scores` is `[documents]`. The documents are those of
-//! ONE query, the list of candidates: scaling within the query is `ReduceMin`, `ReduceMax` and `ReduceMean` over the first axis.
-//! Models of other scalings score documents one by one, in any number.
+//! The input `features` is `[documents, features]`, f32, unscaled; the output `scores` is `[documents]`. For scaling
+//! within queries the documents must be the candidates of one query, because the graph uses `ReduceMin`, `ReduceMax`
+//! and `ReduceMean` over the first axis. For other scalings any documents can be scored together.
 //!
-//! Nets are `Gemm` and the function in f32; scaling that is not folded into the first layer is computed in f64. Trees are a
-//! `TreeEnsembleRegressor` with f64 leaves behind a cast to f64, kernels are matrix products in f64: both as exact as here.
+//! Nets are `Gemm` and activation nodes in f32; scaling that is not folded into the first layer is in f64. Trees are a
+//! `TreeEnsembleRegressor` with f64 inputs and leaves, kernels are matrix products in f64; both are as exact as in
+//! burnrank.
 
 mod proto;
 mod scaling;
@@ -58,14 +59,14 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let mut exported = Exported::alone(message.into_bytes());
     if model.info.scaler.is_per_query() {
         exported.note =
-            "The graph scores the candidates of one query at a time: features are scaled within the list that it \
-                         is given."
+            "The graph scores the candidates of one query at a time, because it scales features within its \
+                         input."
                 .into();
     }
     Ok(exported)
 }
 
-/// Nodes in the order of computation, and the constants that they take.
+/// Nodes in the order of computation, and their constants.
 #[derive(Default)]
 struct Graph {
     nodes: Vec<Message>,
@@ -77,7 +78,7 @@ impl Graph {
         self.nodes.push(node(operator, "", inputs, output, vec![]));
     }
 
-    /// A reduction over one axis that stays, of length 1.
+    /// Adds a reduction over one axis, which is kept with length 1.
     fn reduce(&mut self, operator: &str, input: &str, axis: i64, output: &str) {
         let axes = vec![("axes", Attribute::Ints(vec![axis])), ("keepdims", Attribute::Int(1))];
         self.nodes.push(node(operator, "", &[input], output, axes));

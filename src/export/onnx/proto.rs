@@ -1,6 +1,6 @@
-//! ONNX's messages as protobuf bytes: only the fields that are written, numbered as in `onnx.proto`.
+//! Writes ONNX's protobuf messages; field numbers are those of `onnx.proto`.
 
-/// A message: fields one after the other, each a key (number and kind) and a value.
+/// A serialised message: fields, each with a key (number and type) and a value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message(Vec<u8>);
 
@@ -17,14 +17,14 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// A whole number.
+    /// An integer field.
     pub fn int(mut self, field: u64, value: i64) -> Self {
         self.varint(field << 3);
         self.varint(value.cast_unsigned());
         self
     }
 
-    /// Bytes with their length before them.
+    /// A field of bytes, preceded by their length.
     pub fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
         self.varint(field << 3 | 2);
         self.varint(bytes.len() as u64);
@@ -41,11 +41,11 @@ impl Message {
     }
 }
 
-/// The types of elements that are used.
+/// Element types of tensors.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Element {
     Single = 1,
-    Whole = 7,
+    Integer = 7,
     Double = 11,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn doubles(name: &str, dims: &[usize], values: impl IntoIterator<Item
 
 pub(super) fn wholes(name: &str, values: &[i64]) -> Message {
     let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    tensor(name, &[values.len()], Element::Whole, bytes)
+    tensor(name, &[values.len()], Element::Integer, bytes)
 }
 
 /// The value of an `AttributeProto`.
@@ -102,12 +102,12 @@ pub(super) fn node(
     })
 }
 
-/// A side of a tensor.
+/// A dimension of a tensor.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Side {
-    /// Always so long.
+    /// Fixed size.
     Fixed(usize),
-    /// As long as it is, under this name.
+    /// Any size, with a name.
     Any(&'static str),
 }
 
@@ -133,7 +133,7 @@ mod tests {
         // 300 is 0b10_0101100: seven bits at a time, the lowest first.
         let message = Message::default().int(1, 300).text(2, "ab").message(16, Message::default().int(1, 0));
         assert_eq!(message.into_bytes(), [0x08, 0xac, 0x02, 0x12, 2, b'a', b'b', 0x82, 0x01, 2, 0x08, 0]);
-        assert_eq!(Message::default().int(1, -1).into_bytes().len(), 11, "a negative number takes ten bytes");
+        assert_eq!(Message::default().int(1, -1).into_bytes().len(), 11, "a negative number has ten bytes");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Scaling as nodes, in f64.
+//! Scalings as graph nodes, in f64.
 
 use super::Graph;
 use super::proto::{Attribute, Element, doubles, node, wholes};
-use crate::data::scale::{Affine, Measure, Step};
+use crate::data::scale::{Affine, Statistic, Step};
 
 impl Graph {
-    /// The name of the features as the scorer takes them, f32.
+    /// Adds the nodes of the scaling, and returns the name of the scaled features, f32.
     pub(super) fn scaled(&mut self, scaling: &[Step], features: usize) -> &'static str {
         if scaling.is_empty() {
             return "features";
@@ -15,8 +15,8 @@ impl Graph {
             Step::SignedLog => self.log(input),
             Step::Affine(affine) => self.affine(affine, features, input),
             Step::Lines(lines) => self.points(&lines.points(), input),
-            Step::WithinQuery(Measure::Range) => self.query_range(input),
-            Step::WithinQuery(Measure::Moments) => self.query_moments(input),
+            Step::WithinQuery(Statistic::Range) => self.query_range(input),
+            Step::WithinQuery(Statistic::Moments) => self.query_moments(input),
         });
         self.cast(last, Element::Single, "scaled");
         "scaled"
@@ -41,7 +41,7 @@ impl Graph {
         "standard"
     }
 
-    /// The first y, and for each piece of the line its slope times as much of x as lies inside of it.
+    /// Piecewise linear: the first y plus, for each piece, its slope times the part of x inside it.
     fn points(&mut self, points: &[Vec<(f32, f64)>], input: &str) -> &'static str {
         let pieces = points.iter().map(|points| points.len() - 1).max().unwrap_or(0).max(1);
         let (mut start, mut end, mut slope) = (Vec::new(), Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ impl Graph {
         "interpolated"
     }
 
-    /// Where the query's values differ, and zero.
+    /// Minimum, maximum and whether they differ within the query, and zero.
     fn query_ends(&mut self, input: &str) {
         self.constants.push(doubles("zero", &[1], [0.0]));
         self.reduce("ReduceMin", input, 0, "low");

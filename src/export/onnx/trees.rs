@@ -1,4 +1,4 @@
-//! Trees as the lists of a `TreeEnsembleRegressor`.
+//! Trees as the attributes of a `TreeEnsembleRegressor`.
 
 use super::proto::{Attribute, doubles};
 use crate::export::plain::PlainTree;
@@ -27,7 +27,7 @@ impl TreeTable {
         table
     }
 
-    /// Branches are numbered from 0, leaves after them.
+    /// Adds a tree; branches are numbered from 0, followed by the leaves.
     fn add(&mut self, index: i64, tree: &PlainTree) {
         let branches = tree.branches.len() as i64;
         let number = |child| match child {

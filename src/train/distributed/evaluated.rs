@@ -29,7 +29,7 @@ impl Partition {
             of_doubles(head.into_iter().chain(values))
         });
         let mut all = Evaluated::default();
-        for words in self.member.share(local)? {
+        for words in self.member.all_gather(local)? {
             let numbers: Vec<u64> = doubles_of(&words).collect();
             let [diverged, valid, values @ ..] = numbers.as_slice() else { continue };
             all.diverged |= *diverged != 0;
@@ -62,7 +62,7 @@ impl Partition {
             let head = [u64::from(local.is_some()), u64::from(local.as_ref().is_some_and(Option::is_some))];
             let values = local.flatten().unwrap_or_default().into_iter().flat_map(packed);
             let (mut all, mut is_defined) = (Vec::new(), true);
-            for words in self.member.share(Ok(of_doubles(head.into_iter().chain(values))))? {
+            for words in self.member.all_gather(Ok(of_doubles(head.into_iter().chain(values))))? {
                 let numbers: Vec<u64> = doubles_of(&words).collect();
                 let [scored, defined, values @ ..] = numbers.as_slice() else { continue };
                 (all_scored, is_defined) = (all_scored && *scored != 0, is_defined && *defined != 0);

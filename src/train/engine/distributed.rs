@@ -159,7 +159,7 @@ impl LocalPart {
     fn totals(mut self, partition: &Partition) -> Result<EpochTotals> {
         let numbers = |share: &ShareTotals| [share.loss.to_bits(), share.pairs, share.saturated];
         let local = of_doubles(self.of_shares.iter().flat_map(numbers));
-        let all: Vec<u64> = doubles_of(&partition.member.share(Ok(local))?.concat()).collect();
+        let all: Vec<u64> = doubles_of(&partition.member.all_gather(Ok(local))?.concat()).collect();
         for &[loss, pairs, saturated] in all.as_chunks().0 {
             self.totals.loss += f64::from_bits(loss);
             self.totals.pairs += pairs;

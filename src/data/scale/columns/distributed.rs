@@ -1,10 +1,11 @@
-//! The fit over several processes, each with its own rows: the same bits as that of one process with all of them.
+//! Distributed fits, in which each process has some of the rows. The result is bit for bit that of one process with all rows.
 //!
-//! Moments and ranges: the same fixed blocks of rows, each made by the process that has its first row and gets the others of it,
-//! and added up in their order by all. Quantiles: the same sample of documents, each feature's values brought to one process.
+//! Moments and ranges use the same fixed blocks of rows. The process that has the first row of a block receives its other rows
+//! and computes the block; all processes combine the blocks in order. Quantiles use the same sample of documents; the sampled
+//! values of each feature are sent to one process.
 
-use super::blocks::{BLOCK, columns_of, joined};
-use super::{Column, ColumnStats, Measure, quantiles};
+use super::blocks::{BLOCK, columns_of, combined};
+use super::{Column, ColumnStats, Statistic, quantiles};
 use crate::data::dataset::Dataset;
 use crate::data::scale::step::Step;
 use crate::distributed::{Member, doubles_of, of_doubles, owned};
@@ -14,43 +15,44 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Documents that several processes hold.
+/// The documents of several processes.
 pub(in crate::data::scale) struct DistributedColumns<'a> {
     member: &'a Member,
     own: &'a [f32],
     width: usize,
-    /// Of each member, one behind the other.
+    /// Adjacent ranges of rows of all members.
     rows: &'a [Range<usize>],
-    /// Why there are no statistics.
+    /// The first error of an exchange.
     error: OnceLock<Error>,
 }
 
 impl ColumnStats for DistributedColumns<'_> {
-    fn columns(&self, measure: Measure, before: &[Step]) -> Vec<Column> {
-        self.or_nothing(|| self.all_columns(measure, before))
+    fn columns(&self, statistic: Statistic, before: &[Step]) -> Vec<Column> {
+        self.or_empty(|| self.all_columns(statistic, before))
     }
 
     fn quantiles(&self) -> Vec<f32> {
-        self.or_nothing(|| self.all_quantiles())
+        self.or_empty(|| self.all_quantiles())
     }
 }
 
 impl<'a> DistributedColumns<'a> {
-    /// `data` has the rows of this member, which must have features.
+    /// `data` has the rows of this member and at least one feature.
     pub fn new(member: &'a Member, data: &'a Dataset, rows: &'a [Range<usize>]) -> Self {
         let (own, width) = (data.features(), data.n_features());
         DistributedColumns { member, own, width, rows, error: OnceLock::new() }
     }
 
-    /// What was fitted, unless statistics were missing.
+    /// Returns `fitted` unless an exchange of statistics failed.
     ///
     /// # Errors
-    /// When a member is gone.
+    /// When the connection to a member was lost.
     pub fn checked<T>(self, fitted: T) -> Result<T> {
         self.error.into_inner().map_or(Ok(fitted), Err)
     }
 
-    fn or_nothing<T>(&self, statistics: impl FnOnce() -> Result<Vec<T>>) -> Vec<T> {
+    /// Returns the statistics, or an empty vector after an error, which is kept for [`Self::checked`].
+    fn or_empty<T>(&self, statistics: impl FnOnce() -> Result<Vec<T>>) -> Vec<T> {
         if self.error.get().is_some() {
             return Vec::new();
         }
@@ -60,24 +62,24 @@ impl<'a> DistributedColumns<'a> {
         })
     }
 
-    /// The first rows of a member, of a block that begins before them.
+    /// Returns the first rows of a member that belong to a block starting in an earlier member.
     fn head(&self, rank: usize) -> Range<usize> {
         let rows = &self.rows[rank];
         rows.start..rows.start.next_multiple_of(BLOCK).min(rows.end)
     }
 
-    /// Who makes the block that has this row.
-    fn maker(&self, row: usize) -> usize {
+    /// Returns the rank of the member that computes the block with this row.
+    fn block_owner(&self, row: usize) -> usize {
         let first = row / BLOCK * BLOCK;
         self.rows.iter().position(|rows| rows.contains(&first)).unwrap_or(0)
     }
 
-    /// The rows of the last block of this member that others have.
+    /// Receives the rows of the last block of this member that other members have.
     fn rest(&self) -> Result<Vec<f32>> {
         let (rank, size) = (self.member.rank(), self.member.size());
         let sent = |from: usize, to: usize| {
             let head = self.head(from);
-            if head.is_empty() || self.maker(head.start) != to { 0 } else { head.len() * self.width }
+            if head.is_empty() || self.block_owner(head.start) != to { 0 } else { head.len() * self.width }
         };
         let out: Vec<u32> = self.own[..self.head(rank).len() * self.width].iter().map(|x| x.to_bits()).collect();
         let out_lengths: Vec<usize> = (0..size).map(|to| sent(rank, to)).collect();
@@ -86,8 +88,8 @@ impl<'a> DistributedColumns<'a> {
         Ok(into.into_iter().map(f32::from_bits).collect())
     }
 
-    fn all_columns(&self, measure: Measure, before: &[Step]) -> Result<Vec<Column>> {
-        let block = |rows: &[f32]| columns_of(measure, before, rows, self.width);
+    fn all_columns(&self, statistic: Statistic, before: &[Step]) -> Result<Vec<Column>> {
+        let block = |rows: &[f32]| columns_of(statistic, before, rows, self.width);
         let rest = self.rest()?;
         let rows = &self.own[self.head(self.member.rank()).len() * self.width..];
         let whole = rows.len() / (BLOCK * self.width) * BLOCK * self.width;
@@ -97,11 +99,11 @@ impl<'a> DistributedColumns<'a> {
             blocks.push(block(&last));
         }
         let words = of_doubles(blocks.iter().flatten().flat_map(|column| column.numbers().map(f64::to_bits)));
-        let all = self.member.share(Ok(words))?.concat();
+        let all = self.member.all_gather(Ok(words))?.concat();
         let numbers: Vec<f64> = doubles_of(&all).map(f64::from_bits).collect();
         let columns: Vec<Column> = numbers.as_chunks().0.iter().map(|numbers| Column::of(*numbers)).collect();
         let blocks: Vec<Vec<Column>> = columns.chunks(self.width).map(<[Column]>::to_vec).collect();
-        Ok(joined(self.width, &blocks))
+        Ok(combined(self.width, &blocks))
     }
 
     fn all_quantiles(&self) -> Result<Vec<f32>> {
@@ -110,8 +112,8 @@ impl<'a> DistributedColumns<'a> {
         let mut counts = vec![0; size];
         let mut sample = Vec::new();
         for document in quantiles::sampled(documents) {
-            let place = self.rows.iter().position(|rows| rows.contains(&document));
-            let holder = place.ok_or_else(|| Error::Data("a document that no process holds".into()))?;
+            let holder = self.rows.iter().position(|rows| rows.contains(&document));
+            let holder = holder.ok_or_else(|| Error::Data("a document is missing from all processes".into()))?;
             counts[holder] += 1;
             if holder == rank {
                 sample.push((document - self.rows[rank].start) * self.width);
@@ -128,18 +130,18 @@ impl<'a> DistributedColumns<'a> {
         let lengths: Vec<usize> = counts.iter().map(|count| count * features(rank).len()).collect();
         let into = self.member.exchange(&out, &out_lengths, &lengths)?;
         let shares = quantiles::shares();
-        let knots = |place: usize| {
+        let knots = |feature: usize| {
             let mut at = 0;
             let mut keys = Vec::with_capacity(counts.iter().sum());
             for (count, length) in counts.iter().zip(&lengths) {
-                let values = into[at + place * count..][..*count].iter().map(|&word| f32::from_bits(word));
+                let values = into[at + feature * count..][..*count].iter().map(|&word| f32::from_bits(word));
                 keys.extend(values.filter(|x| x.is_finite()).map(ascending));
                 at += length;
             }
             quantiles::column_knots(&mut keys, &shares)
         };
         let own: Vec<u32> = (0..features(rank).len()).into_par_iter().flat_map_iter(knots).map(f32::to_bits).collect();
-        Ok(self.member.share(Ok(own))?.concat().into_iter().map(f32::from_bits).collect())
+        Ok(self.member.all_gather(Ok(own))?.concat().into_iter().map(f32::from_bits).collect())
     }
 }
 
@@ -149,7 +151,7 @@ mod tests {
     use crate::data::{ScaleKind, Scaler};
     use crate::distributed::threads::each;
 
-    /// Rows of three features, with values that are not finite here and there.
+    /// Rows of three features, some of which are NaN.
     fn data(documents: usize) -> Dataset {
         let value = |i: usize| {
             let random = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
@@ -160,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_has_the_same_bits_whatever_the_number_of_processes() {
+    fn the_fit_does_not_depend_on_the_number_of_processes() {
         for documents in [1, 5, 1000, BLOCK, 5 * BLOCK + 7] {
             let all = data(documents);
             for kind in ScaleKind::ALL {
                 let expected = Scaler::fit(kind, &all);
                 for size in [2, 3, 4, 7] {
                     let rows: Vec<Range<usize>> = (0..size).map(|rank| owned(documents, rank, size)).collect();
-                    let found = each(size, |member| {
+                    let scalers = each(size, |member| {
                         let own = all.select(&rows[member.rank()].clone().collect::<Vec<_>>());
                         Scaler::fit_distributed(kind, member, &own, &rows).unwrap()
                     });
@@ -176,7 +178,7 @@ mod tests {
                         let knots = scaler.knots().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                         (center.iter().chain(spread).map(|x| x.to_bits()).collect::<Vec<_>>(), knots)
                     };
-                    assert!(found.iter().all(|found| bits(found) == bits(&expected)), "{kind}, {documents}, {size}");
+                    assert!(scalers.iter().all(|scaler| bits(scaler) == bits(&expected)), "{kind}, {documents}, {size}");
                 }
             }
         }

@@ -1,18 +1,18 @@
-//! What a paper says, written down before anything is run: the statement, what it leaves open and how that is settled, what
-//! one sample is, and the test.
+//! Claims of the papers, written down before anything is run: the statement, what it leaves open and how that is settled, what one
+//! sample is, and the test.
 
 use serde::{Deserialize, Serialize};
 
-/// One statement of a paper that can hold or not.
+/// A statement of a paper that can be tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// A name that is unique in its experiment: evidence is given under it.
+    /// Unique name within the experiment; evidence refers to it.
     pub id: String,
-    /// What the paper says, as in "NDCG-Loss2 is above LambdaRank".
+    /// What the paper claims, as in "NDCG-Loss2 is above LambdaRank".
     pub statement: String,
     /// The paper's numbers or words for it.
     pub paper: String,
-    /// Whether the verdict counts it.
+    /// Whether it counts towards the verdict.
     pub primary: bool,
     /// What the paper leaves open (pairs, gains, label shares, truncation, ties) and how it is settled here.
     pub convention: String,
@@ -21,26 +21,26 @@ pub struct Claim {
     pub test: Test,
 }
 
-/// How a statement is tested. A number per unit is given as evidence, or a fact.
+/// How a statement is tested. The evidence is one number per unit, or a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// The numbers are paired differences, above 0 on average.
+    /// The mean of the paired differences is above 0.
     Above,
-    /// The numbers are differences that do not matter: on average within ± the margin.
+    /// Equivalence: the mean difference is within ± the margin.
     Equivalent { margin: f64 },
-    /// The numbers are on average at least this.
+    /// The mean is at least this.
     AtLeast { bound: f64 },
-    /// The numbers are on average at most this.
+    /// The mean is at most this.
     AtMost { bound: f64 },
-    /// The paper's number is one draw of what the numbers are draws of.
+    /// The paper's number is a draw from the distribution of the numbers.
     Number { paper: f64 },
-    /// No chance is in it: an equation, an inequality, a count, checked to rounding.
+    /// Deterministic: an equation, an inequality or a count, checked up to rounding.
     Fact,
 }
 
 impl Test {
-    /// When the claim holds, when it is reversed and when neither, in words.
+    /// When the claim holds, when it is reversed, and when it is undecided, as text.
     pub fn words(self) -> String {
         match self {
             Test::Above => {
@@ -66,7 +66,7 @@ impl Test {
 }
 
 impl Claim {
-    /// A statement that the verdict counts.
+    /// A primary claim, which counts towards the verdict.
     pub fn primary(id: impl Into<String>, statement: impl Into<String>, test: Test) -> Claim {
         Claim {
             id: id.into(),
@@ -79,33 +79,33 @@ impl Claim {
         }
     }
 
-    /// A statement that is tested and told, but that the verdict does not count.
+    /// A secondary claim, which is tested and reported but does not count towards the verdict.
     pub fn secondary(id: impl Into<String>, statement: impl Into<String>, test: Test) -> Claim {
         Claim { primary: false, ..Claim::primary(id, statement, test) }
     }
 
-    /// The paper's numbers or words.
+    /// Sets the paper's numbers or words.
     pub fn paper(self, paper: impl Into<String>) -> Claim {
         Claim { paper: paper.into(), ..self }
     }
 
-    /// What one sample is.
+    /// Sets what one sample is.
     pub fn unit(self, unit: impl Into<String>) -> Claim {
         Claim { unit: unit.into(), ..self }
     }
 
-    /// How open choices are settled.
+    /// Sets how open choices are settled.
     pub fn convention(self, convention: impl Into<String>) -> Claim {
         Claim { convention: convention.into(), ..self }
     }
 }
 
-/// What was found about a claim.
+/// Evidence for a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Evidence {
-    /// One number per unit, with the decimals to print.
+    /// One number per unit, with the number of decimals to print.
     Units { values: Vec<f64>, decimals: usize },
-    /// Whether it is so, and the numbers that say it.
+    /// Whether a fact is true, and the numbers behind it.
     Fact { holds: bool, ours: String },
     /// Why it could not be tested here.
     Missing(String),
@@ -117,12 +117,12 @@ impl Evidence {
         Evidence::Units { values: values.into_iter().collect(), decimals: 4 }
     }
 
-    /// One number per unit, printed with so many decimals.
+    /// One number per unit, printed with the given number of decimals.
     pub fn rounded(values: impl IntoIterator<Item = f64>, decimals: usize) -> Evidence {
         Evidence::Units { values: values.into_iter().collect(), decimals }
     }
 
-    /// Whether it is so, and the numbers that say it.
+    /// Whether a fact is true, and the numbers behind it.
     pub fn fact(holds: bool, ours: impl Into<String>) -> Evidence {
         Evidence::Fact { holds, ours: ours.into() }
     }
@@ -133,8 +133,8 @@ impl Evidence {
     }
 }
 
-/// Something that must come out in a known way whether the paper is right or not: shuffled labels, random weights, two names
-/// for the same thing. When it does not, the experiment itself is wrong.
+/// A control: its outcome is known whether or not the paper is right, for example with shuffled labels, random weights, or two
+/// names for the same thing. If it fails, the experiment itself is wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Control {
     pub description: String,

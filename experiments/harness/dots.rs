@@ -1,4 +1,4 @@
-//! A figure of many names: one per line, a dot with its interval beside it.
+//! A dot plot: one name per line, a dot with its interval.
 
 use super::figure::{Figure, side};
 use burnrank::internal::program::figure::{FONT, decimal, failed, room, svg};
@@ -11,7 +11,7 @@ pub struct Dot {
     pub name: String,
     pub value: f64,
     pub interval: Option<(f64, f64)>,
-    /// Of others: a hollow square.
+    /// Whether the value is someone else's, shown as a hollow square.
     pub theirs: bool,
 }
 
@@ -22,7 +22,7 @@ const MARGIN: i32 = 24;
 const TITLE: i32 = 64;
 const MARKS: usize = 5;
 
-/// Panels side by side, the lines in the order given; `intervals` says what the intervals are of.
+/// Draws panels in a row, with the lines in the given order; `intervals` describes the intervals.
 pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Figure> {
     let lines = panels.iter().map(|(_, dots)| dots.len()).max().unwrap_or(0) as i32;
     let size = ((WIDTH * panels.len().max(1) as i32) as u32, (TITLE + LINE * lines + 40) as u32);

@@ -1,31 +1,31 @@
-//! Facts: statements without chance, each written down beside the code that checks it.
+//! Facts: deterministic statements, each defined next to the code that checks it.
 
 use super::{Claim, Evidence, Execution, Finding, Job, Report, Session, Test};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How a fact is checked.
+/// Function that checks a fact.
 pub type Check = fn(&Session) -> anyhow::Result<Checked>;
 
-/// A statement of a paper, and how it is checked.
+/// A statement of a paper and its check.
 pub struct Fact {
-    /// A name that is unique in its experiment.
+    /// Unique name within the experiment.
     pub id: &'static str,
-    /// Whether the verdict counts it.
+    /// Whether it counts towards the verdict.
     pub primary: bool,
     pub statement: &'static str,
     /// The paper's numbers or words for it.
     pub paper: &'static str,
-    /// What the paper leaves open and how it is settled here, the tolerance among it.
+    /// What the paper leaves open and how it is settled here, including tolerances.
     pub convention: &'static str,
     pub check: Check,
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checked {
     pub holds: bool,
-    /// The numbers that say it.
+    /// The numbers behind the result.
     pub ours: String,
 }
 
@@ -50,12 +50,12 @@ pub fn claims(facts: &[Fact]) -> Vec<Claim> {
     facts.iter().map(claim).collect()
 }
 
-/// What decides the results of these facts.
+/// The settings that determine the results of these facts.
 pub fn protocol(facts: &[Fact]) -> Value {
     json!({"facts": facts.iter().map(|fact| json!([fact.id, fact.convention])).collect::<Vec<_>>()})
 }
 
-/// Checks all facts, each as a run of its own.
+/// Checks all facts, each as a separate run.
 fn check(execution: &Execution<'_>, facts: &'static [Fact]) -> anyhow::Result<Vec<(String, Evidence)>> {
     let jobs: Vec<Job<&Fact>> = facts.iter().map(|fact| Job { key: fact.id.into(), work: 1.0, what: fact }).collect();
     let found = execution.run_all(&jobs, |job, _| (job.what.check)(execution.session))?;
@@ -63,9 +63,9 @@ fn check(execution: &Execution<'_>, facts: &'static [Fact]) -> anyhow::Result<Ve
     Ok(facts.iter().zip(found).map(evidence).collect())
 }
 
-/// Checks all facts, and begins the report on them: evidence, the main number and how it was done.
+/// Checks all facts and starts the report on them: evidence, main number and protocol.
 ///
-/// `hold` is what a fact does that is true, as in "statements hold".
+/// `hold` is the verb phrase for true facts, as in "statements hold".
 pub fn report(execution: &Execution<'_>, facts: &'static [Fact], hold: &str) -> anyhow::Result<Report> {
     let evidence = check(execution, facts)?;
     let [counted, others] = [true, false].map(|primary| count(facts, &evidence, primary));
@@ -81,7 +81,7 @@ pub fn report(execution: &Execution<'_>, facts: &'static [Fact], hold: &str) -> 
     })
 }
 
-/// How many of the facts hold, as in "11 of 12", of those that the verdict counts or of the others.
+/// Number of facts that hold, as in "11 of 12", among those that count towards the verdict or among the others.
 fn count(facts: &[Fact], evidence: &[(String, Evidence)], primary: bool) -> String {
     let asked: Vec<&Fact> = facts.iter().filter(|fact| fact.primary == primary).collect();
     let holds = |id: &str| {

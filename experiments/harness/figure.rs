@@ -1,4 +1,4 @@
-//! Figures: panels side by side, the paper's points hollow and dashed, ours filled with whiskers.
+//! Figures: panels in a row; the paper's points hollow and dashed, ours filled with error bars.
 
 use burnrank::internal::program::figure::{Area, FONT, decimal, failed, legend, room, svg};
 use burnrank::internal::program::palette;
@@ -7,38 +7,38 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::ops::Range;
 
-/// Whose numbers a series is.
+/// Source of a series' numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     Ours,
     Paper,
 }
 
-/// A place, and the interval of its height where there is one.
+/// Position and value of a point, with the interval of the value if there is one.
 pub type Point = (f64, f64, Option<(f64, f64)>);
 
-/// One line of points.
+/// A series of points.
 #[derive(Debug, Clone)]
 pub struct Series {
     pub name: String,
     pub whose: Whose,
-    /// Series of the same colour belong together.
+    /// Colour index; series of the same colour belong together.
     pub colour: usize,
-    /// Whether points are joined.
+    /// Whether points are joined by a line.
     pub joined: bool,
-    /// Place, value, and the ends of an interval where there is one.
+    /// Position, value, and the ends of the interval if there is one.
     pub points: Vec<Point>,
 }
 
 impl Series {
-    /// A line of our own through points without intervals.
+    /// A line through our points, without intervals.
     pub fn line(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
         let points = points.into_iter().map(|(x, y)| (x, y, None)).collect();
         Series { name: name.into(), whose: Whose::Ours, colour, joined: true, points }
     }
 }
 
-/// Where the names of the series are.
+/// Position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Legend {
     #[default]
@@ -46,25 +46,25 @@ pub enum Legend {
     MiddleRight,
 }
 
-/// One coordinate system.
+/// One panel with its axes.
 #[derive(Debug, Clone, Default)]
 pub struct Panel {
     pub title: String,
     pub x_label: String,
     pub y_label: String,
-    /// Places of the horizontal axis and their names.
+    /// Tick positions of the horizontal axis and their labels.
     pub ticks: Vec<(f64, String)>,
-    /// The same of the vertical axis; none for marks at round numbers.
+    /// Tick positions of the vertical axis and their labels; `None` for round numbers.
     pub y_ticks: Vec<(f64, String)>,
     pub series: Vec<Series>,
-    /// A horizontal line to compare with.
+    /// A horizontal reference line.
     pub zero: Option<f64>,
-    /// What vertical bars are; nothing for 95% intervals of a mean over the units.
+    /// Meaning of the error bars; `None` for 95% intervals of a mean over the units.
     pub bars: &'static str,
     pub legend: Legend,
 }
 
-/// A drawing, and what it shows in words.
+/// A figure and its description.
 #[derive(Debug, Clone, Default)]
 pub struct Figure {
     pub svg: String,
@@ -83,7 +83,7 @@ pub fn draw(panels: &[Panel]) -> anyhow::Result<Figure> {
     Ok(Figure { svg: text + "\n", caption: caption(panels) })
 }
 
-/// Title and axes of each panel, and what marks and bars are.
+/// Caption: title and axes of each panel, and the meaning of marks and error bars.
 fn caption(panels: &[Panel]) -> String {
     let shown = |(place, panel): (usize, &Panel)| {
         let Panel { title, x_label, y_label, .. } = panel;
@@ -106,7 +106,7 @@ fn caption(panels: &[Panel]) -> String {
     sentences.join(" ")
 }
 
-/// Which of the panels it is, as a caption begins.
+/// Position of the panel, as the start of its caption.
 pub fn side(place: usize, panels: usize) -> &'static str {
     match (place, panels) {
         (_, 1) => "",
@@ -136,7 +136,7 @@ fn draw_panel(area: &Area, panel: &Panel) -> anyhow::Result<()> {
     };
     let marks: Vec<(f64, f64)> = panel.series.iter().flat_map(|series| &series.points).flat_map(ends).collect();
     let Range { start: mut bottom, end: top } = room(marks.iter().map(|mark| mark.1).chain(panel.zero), 0.06);
-    // A legend at the lower right: where there are marks, they move up.
+    // A legend at the lower right moves up if it would cover tick marks.
     let corner = (left + 0.55 * (right - left), bottom + 0.3 * (top - bottom));
     if panel.legend == Legend::LowerRight && marks.iter().any(|&(x, y)| x > corner.0 && y < corner.1) {
         bottom -= 0.35 * (top - bottom);
@@ -174,7 +174,7 @@ fn draw_panel(area: &Area, panel: &Panel) -> anyhow::Result<()> {
     if let Some(zero) = panel.zero {
         chart.draw_series(LineSeries::new([(left, zero), (right, zero)], BLACK.stroke_width(1))).map_err(failed)?;
     }
-    // Whiskers of neighbouring series must not hide each other: each has its own small shift.
+    // Neighbouring series are shifted slightly so that their error bars do not overlap.
     let step = (right - left) * 0.006;
     for (number, series) in panel.series.iter().enumerate() {
         let colour = palette::SERIES[series.colour % palette::SERIES.len()];
@@ -213,8 +213,7 @@ fn draw_panel(area: &Area, panel: &Panel) -> anyhow::Result<()> {
     legend(&mut chart, corner)
 }
 
-/// The outline of a mark, around its middle and closed. Its shape goes with its colour, so that either is enough to know a
-/// series by.
+/// The closed outline of a mark, around its centre. Shape and colour correspond, so that either identifies a series.
 fn outline(shape: usize, size: i32) -> Vec<(i32, i32)> {
     let mut corners: Vec<(i32, i32)> = match shape % 6 {
         0 => {
@@ -232,7 +231,7 @@ fn outline(shape: usize, size: i32) -> Vec<(i32, i32)> {
     corners
 }
 
-/// An axis with marks where we want them.
+/// An axis with given ticks.
 struct Axis {
     left: f64,
     right: f64,
@@ -263,7 +262,7 @@ impl From<Axis> for Range<f64> {
     }
 }
 
-/// A vertical axis, with marks at round numbers or where we want them.
+/// A vertical axis, with given ticks or ticks at round numbers.
 enum Vertical {
     Round(RangedCoordf64),
     Marked(Axis),

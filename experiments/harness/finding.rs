@@ -1,37 +1,37 @@
-//! What a run can find: a stored value outside of that was not measured.
+//! Plausibility checks of stored results: a value outside the possible range was not measured.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::RangeInclusive;
 
-/// What a run found, as `results.json` stores it.
+/// The result of a run, as stored in `results.json`.
 pub trait Finding: Serialize + DeserializeOwned {
-    /// Why no run can have found this, if so.
+    /// Why no run can have this result, or `None` if it is plausible.
     fn impossible(&self) -> Option<String>;
 }
 
-/// Sums of many numbers may be a little off.
+/// Tolerance for rounding errors of sums.
 const ROUNDING: f64 = 1e-9;
 
-/// The first of the values that is outside of the range, in words.
+/// Describes the first value outside the range.
 pub fn outside(name: &str, range: RangeInclusive<f64>, values: impl IntoIterator<Item = f64>) -> Option<String> {
     let (low, high) = (*range.start(), *range.end());
     let value = values.into_iter().find(|value| !(low - ROUNDING..=high + ROUNDING).contains(value))?;
     Some(format!("{name} is {value}, not from {low} to {high}"))
 }
 
-/// As [`outside`], for means of a measure such as NDCG and their standard errors.
+/// As [`outside`], for means of a metric such as NDCG and their standard errors.
 pub fn no_share(name: &str, values: impl IntoIterator<Item = f64>) -> Option<String> {
     outside(name, 0.0..=1.0, values)
 }
 
-/// The first of the learning rates that no training has.
+/// Describes the first learning rate that is impossible.
 pub fn no_learning_rate(values: impl IntoIterator<Item = f64>) -> Option<String> {
     let value = values.into_iter().find(|&value| value <= 0.0 || !value.is_finite())?;
     Some(format!("the learning rate is {value}, not above 0"))
 }
 
-/// A best epoch that was never trained.
+/// Describes a best epoch that was never trained.
 pub fn no_epoch(best: usize, epochs: usize) -> Option<String> {
     (best > epochs).then(|| format!("the best epoch is {best} of {epochs}"))
 }

@@ -1,4 +1,4 @@
-//! The index of all experiments, from stored results.
+//! The index of all experiments, generated from stored results.
 
 use super::page::GENERATED;
 use super::papers::PAPERS;
@@ -10,17 +10,17 @@ use serde::Deserialize;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What the index and the papers' pages need of an experiment's results.
+/// The parts of an experiment's results that the index and the papers' pages need.
 pub struct Entry<'a> {
     pub experiment: &'a Experiment,
     pub verdict: String,
-    /// Whether the verdict is one, and not that there is none yet.
+    /// Whether there is a verdict.
     pub is_run: bool,
     pub counts: Option<Counts>,
     pub main: String,
     pub seconds: Option<f64>,
     pub judged: Vec<Judged>,
-    /// Whether the claims were asked of other data than the paper's.
+    /// Whether the claims were tested on other data than the paper's.
     other_data: bool,
     there: bool,
 }
@@ -54,14 +54,14 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The name, linked from a folder that is so far above the results.
+    /// The name, as a link to its report; `results` is the relative path of the results.
     pub fn link(&self, results: &str) -> String {
         let name = self.experiment.name;
         if self.there { format!("[{name}]({results}/{name}/README.md)") } else { name.to_owned() }
     }
 }
 
-/// Writes the index and the papers' pages from the results that are there.
+/// Writes the index and the papers' pages from the stored results.
 pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
     let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, out)).collect();
     let mut page =
@@ -84,7 +84,7 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
     super::write(&out.join("experiments/README.md"), &page)
 }
 
-/// What a reader of the index must know.
+/// Introduction for readers of the index.
 const HOW: &str = "A paper's statement is a program here: it names its claims and their tests before it runs, and the verdict is \
     computed. *Reproduced*: every primary claim holds; *in part*: at least half of them hold and none is reversed; *not \
     reproduced*: otherwise. An experiment's report says what was run, how each claim is tested, what a control is and whether it \
@@ -96,7 +96,7 @@ const HOW: &str = "A paper's statement is a program here: it names its claims an
     *Hold / undecided / reversed* counts primary claims, and in brackets the others, which the verdict does not count. *Other \
     data*: the paper's own are not to be had, only orderings are compared. Time is from start to end, over all sessions that an experiment took.";
 
-/// The time of all together, where each is known.
+/// Total time of all experiments, if each is known.
 fn total(entries: &[Entry<'_>]) -> String {
     match entries.iter().map(|entry| entry.seconds).sum::<Option<f64>>() {
         Some(seconds) if seconds >= 7200.0 => format!(" All together: {:.1} hours.", seconds / 3600.0),
@@ -105,7 +105,7 @@ fn total(entries: &[Entry<'_>]) -> String {
     }
 }
 
-/// How many experiments have which verdict, in a sentence.
+/// Number of experiments per verdict, as a sentence.
 fn verdicts(entries: &[Entry<'_>]) -> String {
     let mut words: Vec<(&str, usize)> = vec![];
     for entry in entries {
@@ -115,7 +115,7 @@ fn verdicts(entries: &[Entry<'_>]) -> String {
             None => words.push((verdict, 1)),
         }
     }
-    // What is not run comes last.
+    // Experiments without results come last.
     words.sort_by_key(|(word, _)| {
         ["unfinished", "not run yet"].iter().position(|last| last == word).map_or(0, |at| at + 1)
     });

@@ -1,4 +1,4 @@
-//! Independent runs side by side, each on one core, stored as soon as it ends, with the time left.
+//! Runs independent jobs in parallel, one core each; stores each result at once and shows the remaining time.
 
 use super::{Execution, Finding};
 use anyhow::Context;
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// One run: a name that is unique in its experiment, how much work it is at most, and what it is.
+/// One job: a unique name within its experiment, its maximum amount of work, and its input.
 pub struct Job<T> {
     pub key: String,
-    /// In any unit, the same for all runs of an experiment.
+    /// In any unit, the same for all jobs of an experiment.
     pub work: f64,
     pub what: T,
 }
 
-/// The newest of the things that several runs share, such as a fold's data.
+/// Caches the most recent value that several jobs share, such as a fold's data.
 pub struct OneEntryCache<K, V>(Mutex<Option<(K, Arc<V>)>>);
 
 impl<K, V> Default for OneEntryCache<K, V> {
@@ -28,7 +28,7 @@ impl<K, V> Default for OneEntryCache<K, V> {
 }
 
 impl<K: PartialEq, V> OneEntryCache<K, V> {
-    /// What is kept under a key, or else what `make` gives, which is kept instead.
+    /// Returns the value cached under a key, or calls `make` and caches its result.
     pub fn get(&self, key: K, make: impl FnOnce() -> anyhow::Result<V>) -> anyhow::Result<Arc<V>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, value)) = kept.as_ref().filter(|(known, _)| *known == key) {
@@ -40,7 +40,7 @@ impl<K: PartialEq, V> OneEntryCache<K, V> {
     }
 }
 
-/// All runs' progress.
+/// Progress of all jobs.
 struct JobsProgress {
     bar: ProgressBar,
     start: Instant,
@@ -49,7 +49,7 @@ struct JobsProgress {
     runs: usize,
 }
 
-/// One run's progress.
+/// Progress of one job.
 pub struct Ticker<'a> {
     progress: &'a JobsProgress,
     work: f64,
@@ -57,10 +57,10 @@ pub struct Ticker<'a> {
 }
 
 impl Execution<'_> {
-    /// The result of every job, in order: from `results.json` where it is already there, else by running it.
+    /// Returns the result of every job, in order: from `results.json` if it is stored there, otherwise by running the job.
     ///
-    /// Each job has one thread to itself, so that results do not depend on the number of threads, and small steps lose
-    /// no time in handing work around.
+    /// Each job has a single thread, so that results do not depend on the number of threads and small operations have no
+    /// scheduling overhead.
     pub fn run_all<T: Sync, R: Finding>(
         &self,
         jobs: &[Job<T>],
@@ -96,7 +96,7 @@ impl Execution<'_> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.session.jobs.min(open.len())).map(|_| scope.spawn(work)).collect();
             let results = workers.into_iter().map(|worker| worker.join());
-            // All are joined before the first error is passed on.
+            // Join all threads before returning the first error.
             let all: Vec<anyhow::Result<()>> =
                 results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
             all.into_iter().collect::<anyhow::Result<()>>()
@@ -109,14 +109,14 @@ impl Execution<'_> {
 }
 
 impl Execution<'_> {
-    /// Refuses a file that makes no sense, before hours are spent on the runs that it lacks; for experiments that call
+    /// Rejects a file with impossible results before hours are spent on missing runs. For experiments that call
     /// [`Execution::run_all`] more than once.
     pub fn check<T, R: Finding>(&self, jobs: &[Job<T>]) -> anyhow::Result<()> {
         let mut there = jobs.iter().filter(|job| self.store.get(&job.key).is_some());
         there.try_for_each(|job| self.stored::<R>(&job.key).map(drop))
     }
 
-    /// A run of `results.json`.
+    /// Returns a run stored in `results.json`.
     fn stored<R: Finding>(&self, key: &str) -> anyhow::Result<R> {
         let wrong = || {
             let file = self.store.file();
@@ -134,7 +134,7 @@ impl Execution<'_> {
     }
 }
 
-/// A number that no measurement gives.
+/// Returns a number in a run that is too large to be a measurement, if there is one.
 fn absurd(run: &Value) -> Option<f64> {
     match run {
         Value::Number(number) => number.as_f64().filter(|number| number.abs() > 1e15),
@@ -177,7 +177,7 @@ impl JobsProgress {
 }
 
 impl Ticker<'_> {
-    /// Tells which share of the run is done.
+    /// Reports the completed share of the job.
     pub fn tick(&self, share: f64) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let more = (share.min(1.0) - *told).max(0.0);

@@ -1,17 +1,17 @@
-//! One program at a time in a folder of results.
+//! Locks a results folder for one process at a time.
 
 use anyhow::{Context, bail};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-/// The right to change a folder, as long as this value lives; the system takes it back when a program is killed.
+/// An exclusive lock on a folder, held while this value lives; the system releases it if the process is killed.
 pub struct Lock(#[expect(dead_code, reason = "the lock is held by the open file")] File);
 
 impl Lock {
-    /// Makes the folder if it is not there.
+    /// Creates the folder if necessary and locks it.
     ///
     /// # Errors
-    /// When another program has the lock, or the folder cannot be used.
+    /// If another process holds the lock, or the folder cannot be used.
     pub fn take(folder: &Path) -> anyhow::Result<Lock> {
         let name = folder.display();
         std::fs::create_dir_all(folder).with_context(|| format!("{name}: cannot create"))?;
@@ -28,13 +28,13 @@ impl Lock {
     }
 }
 
-/// The folder itself, so that no file is left behind.
+/// Opens the folder itself, so that no lock file is left behind.
 #[cfg(unix)]
 fn open(folder: &Path) -> std::io::Result<File> {
     File::open(folder)
 }
 
-/// A file in the folder, where folders cannot be locked.
+/// Opens a lock file in the folder, on systems where folders cannot be locked.
 #[cfg(not(unix))]
 fn open(folder: &Path) -> std::io::Result<File> {
     File::options().create(true).truncate(false).write(true).open(folder.join(".lock"))

@@ -1,4 +1,4 @@
-//! What all experiments share: sessions, stored runs, training, reports and figures.
+//! Shared parts of all experiments: sessions, stored runs, training, reports and figures.
 
 mod claim;
 pub mod dots;
@@ -48,62 +48,62 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Before, Store};
 
-/// What unfinished runs keep, below the folder of results; gone when the experiment ends.
+/// Folder for the state of unfinished runs, below the results; removed when the experiment ends.
 const CHECKPOINTS: &str = "checkpoints";
 
-/// What an experiment is about.
+/// Kind of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A paper's numbers: the same seed gives the same bytes, so runs that are stored are not run again.
+    /// Results of a paper: the same seed gives the same bytes, so stored runs are not repeated.
     Paper,
-    /// Times of this machine: always measured anew in place of older ones of the same machine and settings, and never
-    /// together with other experiments at full size.
+    /// Timings on this machine: always repeated, replacing earlier ones of the same machine and settings, and never run
+    /// together with other experiments at full scale.
     Speed,
 }
 
 /// One statement, table or figure of a paper.
 pub struct Experiment {
-    /// How it is called on the command line, and its folder.
+    /// Name on the command line and of its folder.
     pub name: &'static str,
     pub kind: Kind,
     pub paper: Paper,
-    /// Which table, figure, equation or section.
+    /// Table, figure, equation or section.
     pub place: &'static str,
-    /// What the paper says, in a sentence or two.
+    /// What the paper claims, in one or two sentences.
     pub claim: &'static str,
-    /// How long it takes at paper scale.
+    /// Duration at full scale.
     pub time: &'static str,
-    /// Every claim that is tested, with convention, unit and test, as it was written down before the first run.
+    /// All claims tested, with convention, unit and test, as written down before the first run.
     pub claims: fn(&Session) -> Vec<Claim>,
-    /// What was changed in claims, tests or protocol after results were seen, and why.
+    /// Changes to claims, tests or protocol made after results were seen, with reasons.
     pub changed: &'static [&'static str],
-    /// Every setting that decides the results: runs stored under others are not taken over.
+    /// All settings that determine the results; runs stored with other settings are not reused.
     pub protocol: fn(&Session) -> anyhow::Result<Value>,
-    /// Runs it.
+    /// Runs the experiment.
     pub run: fn(&Execution<'_>) -> anyhow::Result<Report>,
-    /// What no other experiment has.
+    /// Extensions used by this experiment only.
     pub own: Option<&'static Own>,
 }
 
-/// Settings and helpers that only one experiment has.
+/// Settings and helpers of a single experiment.
 pub struct Own {
-    /// What `--set KEY=VALUE` knows: keys, and what they mean.
+    /// Keys of `--set KEY=VALUE` and their descriptions.
     pub options: &'static [(&'static str, &'static str)],
-    /// A part that runs in a process of its own, with what it is asked to do.
+    /// A part that runs in a separate process, with its input.
     pub child: fn(&str, &Device) -> anyhow::Result<()>,
 }
 
-/// How much is run.
+/// Scale of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// As the paper did.
+    /// As in the paper.
     Paper,
-    /// Enough to see that everything works.
+    /// Just enough to check that everything works.
     Quick,
 }
 
 impl Scale {
-    /// One of two values.
+    /// Selects one of two values.
     pub fn pick<T>(self, paper: T, quick: T) -> T {
         match self {
             Scale::Paper => paper,
@@ -111,13 +111,13 @@ impl Scale {
         }
     }
 
-    /// As it is called in results.
+    /// Name in results.
     pub fn name(self) -> &'static str {
         self.pick("paper", "quick")
     }
 }
 
-/// What the command line asked for.
+/// The options of the command line.
 pub struct Session {
     pub scale: Scale,
     pub seed: u64,
@@ -126,12 +126,12 @@ pub struct Session {
     pub backend: &'static str,
     pub jobs: usize,
     pub fresh: bool,
-    /// What `--set` says to experiments that have settings of their own.
+    /// Values of `--set` for experiments with their own settings.
     pub options: BTreeMap<String, String>,
     pub out: PathBuf,
 }
 
-/// One experiment at work: the session and the runs that it has already finished.
+/// A running experiment: the session and the stored runs.
 pub struct Execution<'a> {
     pub session: &'a Session,
     folder: PathBuf,
@@ -139,7 +139,7 @@ pub struct Execution<'a> {
 }
 
 impl Session {
-    /// Runs an experiment, from where it was, and writes its results, figure and report.
+    /// Runs an experiment, resuming from stored runs, and writes its results, figure and report.
     pub fn run(&self, experiment: &Experiment) -> anyhow::Result<()> {
         let folder = folder_of(&self.out, experiment.name);
         eprintln!("{} ({} scale, seed {}, {})", experiment.name, self.scale.name(), self.seed, self.backend);
@@ -168,9 +168,9 @@ impl Session {
 }
 
 impl Execution<'_> {
-    /// Runs what is missing, and reports.
+    /// Executes missing runs and builds the report.
     ///
-    /// What was computed here can be reported; what a file says need not make sense, however well it reads.
+    /// Stored runs may be inconsistent even if the file is readable: a panic caused by them becomes an error.
     fn report(&self, experiment: &Experiment) -> anyhow::Result<Report> {
         if self.store.len() == 0 {
             return (experiment.run)(self);
@@ -192,17 +192,17 @@ impl Execution<'_> {
         self.session.scale
     }
 
-    /// How long a stored run took, unless that was lost; for reports only, as results are the same whatever it took.
+    /// Time of a stored run, if known; for reports only, because results do not depend on it.
     pub fn seconds(&self, key: &str) -> Option<f64> {
         self.store.seconds(key)
     }
 
-    /// Stores what one measurement gave, and writes everything so far.
+    /// Stores the result of one run and writes all results.
     pub fn keep(&self, key: &str, run: &impl Serialize, seconds: f64) -> anyhow::Result<()> {
         self.store.put(key, serde_json::to_value(run)?, seconds)
     }
 
-    /// Writes one more file beside the results, or removes it.
+    /// Writes a further file next to the results, or removes it.
     pub fn side_file(&self, name: &str, text: Option<&str>) -> anyhow::Result<()> {
         let path = self.folder.join(name);
         match text {
@@ -215,7 +215,7 @@ impl Execution<'_> {
     }
 }
 
-/// Prints every experiment with its paper, claim and time.
+/// Prints every experiment with its paper, claim and duration.
 pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
     for Experiment { name, kind, paper, place, claim, time, own, .. } in experiments {
         let alone = match kind {
@@ -233,7 +233,7 @@ pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the values for each query that an experiment's results hold, as CSV.
+/// Prints the per-query values in an experiment's results as CSV.
 pub fn print_per_query(experiment: &Experiment, out: &Path) -> anyhow::Result<()> {
     let folder = folder_of(out, experiment.name);
     let results = store::read(&folder)?
@@ -256,7 +256,7 @@ fn folder_of(out: &Path, name: &str) -> PathBuf {
     out.join("experiments/results").join(name)
 }
 
-/// Writes to standard output; that nobody reads on is no failure, the files are written.
+/// Writes to standard output. A closed pipe is not an error, because the files are written anyway.
 fn print(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot print"),
@@ -264,7 +264,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file that is either the old one or the whole new one at any moment, and its folder where there is none.
+/// Writes a file atomically, and creates its folder if necessary.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;

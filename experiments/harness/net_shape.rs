@@ -1,6 +1,6 @@
-//! The two nets that the papers compare.
+//! The two net architectures that the papers compare.
 
-/// How many layers a net has.
+/// Number of layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetShape {
     Linear,
@@ -8,7 +8,7 @@ pub enum NetShape {
 }
 
 impl NetShape {
-    /// As the papers call it.
+    /// Name in the papers.
     pub fn name(self) -> &'static str {
         match self {
             NetShape::Linear => "linear",

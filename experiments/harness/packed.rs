@@ -1,4 +1,4 @@
-//! A value for each query in little room, so that results can hold all of them and anyone can test again.
+//! Compact storage of one value per query, so that results can hold all of them and tests can be repeated.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,24 +6,24 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// Values from 0 to 1, kept to 1/50,000: sixteen bits each, packed by Zstandard, written as `packed:` and base64.
+/// Values from 0 to 1, rounded to 1/50,000: 16 bits each, compressed with Zstandard, serialised as `packed:` and base64.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packed(Vec<f64>);
 
 const MARK: &str = "packed:";
 const STEPS: f64 = 50_000.0;
-/// Zstandard's, of the best packing that is not slow.
+/// Zstandard compression level.
 const LEVEL: i32 = 19;
-/// No list of queries is longer: a damaged file must not take all memory.
+/// Maximum size of the decompressed bytes: a damaged file must not exhaust memory.
 const MOST: usize = 1 << 24;
 
 impl Packed {
-    /// Rounds every value to 1/50,000; what is not from 0 to 1 is brought to the nearer end.
+    /// Rounds every value to 1/50,000 and clamps it to 0 to 1.
     pub fn new(values: impl IntoIterator<Item = f64>) -> Packed {
         Packed(values.into_iter().map(|value| (value.clamp(0.0, 1.0) * STEPS).round() / STEPS).collect())
     }
 
-    /// One per query.
+    /// One value per query.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
@@ -53,7 +53,7 @@ impl<'de> Deserialize<'de> for Packed {
     }
 }
 
-/// All packed values below a value of JSON, with the path to each.
+/// Collects all packed values in a JSON value, with the path of each.
 pub fn find(value: &Value, path: &str, found: &mut Vec<(String, Packed)>) {
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {

@@ -1,6 +1,6 @@
-//! The papers, and what of them cannot be tested here.
+//! The papers, and what cannot be tested here.
 
-/// Where an experiment's claims are from.
+/// Source of an experiment's claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paper {
     RankNet,
@@ -8,24 +8,24 @@ pub enum Paper {
     Approximation,
     Optimality,
     LambdaLoss,
-    /// All five, or others.
+    /// All five papers, or others.
     Several,
 }
 
-/// What the index and a paper's page say of it.
+/// Information on a paper for the index and the paper's page.
 pub struct PaperFacts {
     pub paper: Paper,
-    /// The name of its page.
+    /// Name of its page.
     pub page: &'static str,
     pub short: &'static str,
     pub citation: &'static str,
-    /// What a reader of its page must know first; nothing for most.
+    /// Introductory note on its page; empty for most.
     pub remark: &'static str,
-    /// What cannot be tested here, and what a user must bring.
+    /// What cannot be tested here, and what a user has to provide.
     pub cannot: &'static [&'static str],
 }
 
-/// All papers, in the order of their years.
+/// All papers, by year.
 pub const PAPERS: [PaperFacts; 6] = [
     PaperFacts {
         paper: Paper::RankNet,
@@ -92,7 +92,7 @@ pub const PAPERS: [PaperFacts; 6] = [
 ];
 
 impl Paper {
-    /// What is said of it.
+    /// Returns the information on the paper.
     pub fn facts(self) -> &'static PaperFacts {
         PAPERS.iter().find(|facts| facts.paper == self).unwrap_or(&PAPERS[PAPERS.len() - 1])
     }

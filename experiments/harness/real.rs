@@ -1,30 +1,30 @@
-//! Real data that a user has: folders of LETOR folds below the folder that `--data` names.
+//! Real data provided by the user: folders of LETOR folds below the `--data` folder.
 
 use anyhow::Context;
 use burnrank::data::{FoldFiles, find_folds};
 use burnrank::{Dataset, ReadOptions, read};
 use std::path::Path;
 
-/// Where to get it and where to put it, as reports say it.
+/// Instructions for obtaining and placing the data, for reports.
 pub const WHERE: &str = "Real data: MQ2007 and MQ2008 are part of LETOR 4.0 \
      (https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/), WEB10K and WEB30K are \
      at https://www.microsoft.com/en-us/research/project/mslr/, YAHOO is set 1 of data set C14 of Yahoo's Webscope. Put them \
      into DIR/mq2007/Fold1 to Fold5, DIR/mq2008/Fold1 to Fold5, DIR/web10k/Fold1 to Fold5, DIR/web30k/Fold1 to Fold5 and \
      DIR/yahoo, each fold with train.txt, vali.txt and test.txt, and give --data DIR.";
 
-/// A data set that may be there: its folders' names, and how reports call it.
+/// An optional data set: names of its folders and its name in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RealSet {
     pub folder: &'static str,
     pub name: &'static str,
 }
 
-/// MQ2007, whole or the part of it that is often passed on, whichever is there.
+/// MQ2007, complete or the part that is often redistributed, whichever exists.
 pub const MQ2007: [RealSet; 2] =
     [RealSet { folder: "mq2007", name: "MQ2007" }, RealSet { folder: "mq2007-part", name: "MQ2007 (85% of the rows)" }];
 /// MQ2008.
 pub const MQ2008: RealSet = RealSet { folder: "mq2008", name: "MQ2008" };
-/// The sets of web pages that the LambdaLoss paper used.
+/// The web data sets of the LambdaLoss paper.
 pub const WEB: [RealSet; 5] = [
     RealSet { folder: "web10k", name: "WEB10K" },
     RealSet { folder: "mslr-web10k", name: "WEB10K" },
@@ -34,14 +34,14 @@ pub const WEB: [RealSet; 5] = [
 ];
 
 impl RealSet {
-    /// The folds of the set, where the folder of data has it.
+    /// The folds of the set, if the data folder has it.
     pub fn folds(self, data: Option<&Path>) -> anyhow::Result<Option<Vec<FoldFiles>>> {
         let Some(folder) = data.and_then(|data| subfolder(data, self.folder)) else { return Ok(None) };
         Ok(Some(find_folds(&folder).with_context(|| format!("data set {}", self.name))?))
     }
 }
 
-/// The first of the sets that is there, with its folds.
+/// The first set that exists, with its folds.
 pub fn first_of(sets: &[RealSet], data: Option<&Path>) -> anyhow::Result<Option<(RealSet, Vec<FoldFiles>)>> {
     for set in sets {
         if let Some(folds) = set.folds(data)? {
@@ -51,7 +51,7 @@ pub fn first_of(sets: &[RealSet], data: Option<&Path>) -> anyhow::Result<Option<
     Ok(None)
 }
 
-/// Training, validation and test queries of a fold, of one width.
+/// Training, validation and test queries of a fold, with equal numbers of features.
 pub fn load(files: &FoldFiles) -> anyhow::Result<[Dataset; 3]> {
     let set = |path: &Path| read(path, &ReadOptions::default()).map(|report| report.data);
     let sets = [set(&files.train)?, set(&files.vali)?, set(&files.test)?];

@@ -1,4 +1,4 @@
-//! What an experiment says in the end: the verdict, the claims with what became of them, and tables.
+//! The report of an experiment: the verdict, the claims with their results, and tables.
 
 use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
@@ -8,35 +8,35 @@ use burnrank::internal::text::{Table, counted, duration};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Everything an experiment has to say.
+/// All contents of a report.
 #[derive(Default)]
 pub struct Report {
-    /// What was found about each claim, by the claim's id.
+    /// Evidence for each claim, by the claim's id.
     pub evidence: Vec<(String, Evidence)>,
-    /// What must come out in a known way, whether the paper is right or not.
+    /// Controls, whose outcome is known whether or not the paper is right.
     pub controls: Vec<Control>,
-    /// The number for the index.
+    /// The main number, for the index.
     pub main: String,
     pub tables: Vec<Table>,
-    /// What else a reader should know.
+    /// Remarks.
     pub notes: Vec<String>,
-    /// How it was done, in paragraphs.
+    /// How the experiment was done, in paragraphs.
     pub protocol: Vec<String>,
-    /// Everything that was done in another way than the paper did it, and why or whether it matters.
+    /// Differences from the paper's method, with reasons or consequences.
     pub deviations: Vec<String>,
     pub figure: Figure,
-    /// Whether the paper had data of its own that is not here, so that only the order of systems can be compared.
+    /// Whether the paper used data that is not available here, so that only the order of systems can be compared.
     pub other_data: bool,
-    /// Where real data is read, what a user must bring.
+    /// What a user has to provide, if real data is read.
     pub bring: Option<String>,
-    /// The feature that the program must be built with to run it anew.
+    /// The feature that the program must be built with to repeat it.
     pub feature: Option<&'static str>,
 }
 
-/// What is said of claims that are asked of other data.
+/// Text for claims that are tested on other data.
 const OTHER_DATA: &str = "The data are not the paper's: orderings on other data.";
 
-/// A report whose claims are judged.
+/// A report with evaluated claims.
 pub struct Told<'a> {
     pub experiment: &'a Experiment,
     pub report: &'a Report,
@@ -44,7 +44,7 @@ pub struct Told<'a> {
 }
 
 impl Report {
-    /// Judges the claims of an experiment by the evidence.
+    /// Evaluates the claims of an experiment on the evidence.
     pub fn judge<'a>(&'a self, experiment: &'a Experiment, session: &Session) -> anyhow::Result<Told<'a>> {
         let judged = evaluate((experiment.claims)(session), &self.evidence)?;
         Ok(Told { experiment, report: self, judged })
@@ -60,7 +60,7 @@ impl Told<'_> {
         Counts::of(&self.judged, true)
     }
 
-    /// What became of all claims, and whether they were asked of the paper's own data.
+    /// Results of all claims, and whether they were tested on the paper's data.
     pub fn summary(&self) -> String {
         let others = match self.of(false).next() {
             Some(_) => format!(" Other claims: {}.", Counts::of(&self.judged, false).words()),
@@ -70,7 +70,7 @@ impl Told<'_> {
         format!("Primary claims: {}.{others}{data}", self.counts().words())
     }
 
-    /// For `results.json`.
+    /// Contents for `results.json`.
     pub fn outcome(&self) -> Value {
         json!({
             "verdict": self.verdict().word(),
@@ -86,7 +86,7 @@ impl Told<'_> {
         self.judged.iter().filter(move |judged| judged.claim.primary == primary)
     }
 
-    /// The claims that the verdict counts, or the others; columns that none of them needs are left out.
+    /// Table of the claims that count towards the verdict, or of the others; columns that none of them needs are omitted.
     pub fn claims(&self, primary: bool) -> Option<Table> {
         self.of(primary).next()?;
         let title = match primary {
@@ -116,7 +116,7 @@ impl Told<'_> {
         Some(table)
     }
 
-    /// What the columns of the claims' tables mean, as far as there are such claims.
+    /// Legend for the columns of the claims' tables, as far as needed.
     pub fn legend(&self) -> String {
         let any = |such: fn(&Test) -> bool| self.judged.iter().any(|judged| such(&judged.claim.test));
         let of_mean = |test: &Test| {
@@ -178,7 +178,7 @@ impl Told<'_> {
         (!self.report.controls.is_empty()).then_some(table)
     }
 
-    /// How each claim is tested, one row for claims that are tested alike.
+    /// How each claim is tested, with one row for claims tested in the same way.
     pub fn tests(&self) -> Table {
         let mut table = Table::titled("", &["claims", "one unit is", "test", "conventions"]);
         let mut rows: Vec<([String; 3], Vec<&Claim>)> = vec![];
@@ -196,7 +196,7 @@ impl Told<'_> {
         table
     }
 
-    /// For the terminal: all tables, the verdict's first.
+    /// Text for the terminal: all tables, the verdict's first.
     pub fn text(&self, seconds: Option<f64>) -> String {
         let Experiment { name, place, claim, paper, .. } = self.experiment;
         let time = seconds.map_or("its time was lost".into(), duration);
@@ -205,7 +205,7 @@ impl Told<'_> {
         let _ = writeln!(text, "\n{}: {place}\n{claim}", paper.facts().citation);
         let judged = [self.claims(true), self.claims(false), self.controls()];
         judged.iter().flatten().chain(&self.report.tables).for_each(|table| text += &table.text());
-        // A terminal shows no pictures.
+        // A terminal shows no figures.
         let words = self.report.notes.iter().filter(|note| !note.starts_with("!["));
         words.chain(&self.report.bring).for_each(|note| text += &format!("\n{note}\n"));
         text

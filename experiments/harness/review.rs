@@ -1,4 +1,4 @@
-//! A paper's page: what held, what did not, what stayed open, and what could not be tested.
+//! A paper's page: claims that held, did not hold, stayed undecided, and could not be tested.
 
 use super::index::Entry;
 use super::page::GENERATED;
@@ -7,7 +7,7 @@ use super::verdict::{CANNOT_HOLD, Counts, Judged, Outcome};
 use burnrank::internal::text::{Table, counted, p_value};
 use std::fmt::Write;
 
-/// The whole page.
+/// Returns the page as Markdown.
 pub fn review(facts: &PaperFacts, entries: &[&Entry<'_>]) -> String {
     let PaperFacts { short, citation, cannot, remark, .. } = facts;
     let remark = if remark.is_empty() { String::new() } else { format!("{remark}\n\n") };
@@ -38,7 +38,7 @@ pub fn review(facts: &PaperFacts, entries: &[&Entry<'_>]) -> String {
     page.trim_end().to_owned() + "\n"
 }
 
-/// All primary claims of the paper, in two sentences.
+/// Summary of all primary claims of the paper, in two sentences.
 fn summary(entries: &[&Entry<'_>]) -> String {
     let total = |pick: fn(Counts) -> usize| entries.iter().filter_map(|entry| entry.counts).map(pick).sum::<usize>();
     let run = entries.iter().filter(|entry| entry.is_run).count();
@@ -63,7 +63,7 @@ fn table(entries: &[&Entry<'_>]) -> String {
     table.markdown().trim_start().to_owned()
 }
 
-/// The claims of an experiment that came out so, below its name.
+/// The claims of an experiment with a given result, below its name.
 fn claims(entry: &Entry<'_>, outcome: Outcome) -> Vec<String> {
     let own = |primary: bool| {
         let such = move |judged: &&Judged| judged.outcome == outcome && judged.claim.primary == primary;
@@ -75,7 +75,7 @@ fn claims(entry: &Entry<'_>, outcome: Outcome) -> Vec<String> {
     }
     let mut lines = vec![format!("- {} ({})", entry.link("../results"), entry.experiment.place)];
     match outcome {
-        // The same few reasons stand for many claims.
+        // A few reasons occur in many claims.
         Outcome::NotTested => lines.extend(reasons(&[primary, others].concat())),
         Outcome::Holds => {
             lines.extend(primary.iter().map(|judged| line(judged)));

@@ -1,4 +1,4 @@
-//! Controls: what shuffled labels teach, and what a random order reaches.
+//! Controls: models trained on shuffled labels, and the expected value of a random order.
 
 use super::Control;
 use super::units::mean;
@@ -15,7 +15,7 @@ pub fn with_shuffled_labels(data: &Dataset, random: &mut ChaCha8Rng) -> anyhow::
     Ok(Dataset::new(data.n_features(), data.features().to_vec(), labels, queries)?)
 }
 
-/// The mean over queries of the expected NDCG@k when every order is equally likely; nothing relevant counts 0.
+/// Mean over queries of the expected NDCG@k if all orders are equally likely; queries without relevant documents count 0.
 pub fn of_random_order(data: &Dataset, k: usize) -> f64 {
     let one = |labels: &[f32]| {
         let gains: Vec<f64> = labels.iter().map(|&label| Gain::Exponential.of(label)).collect();
@@ -26,7 +26,7 @@ pub fn of_random_order(data: &Dataset, k: usize) -> f64 {
     mean(&data.queries().map(|query| one(query.labels)).collect::<Vec<_>>())
 }
 
-/// Labels in random order teach less than the true ones: what a ranker reaches with either, and a random order, in percent.
+/// Control: training on shuffled labels is worse than on true labels. Values, and that of a random order, in percent.
 pub fn control(what: String, own: f64, shuffled: f64, random: f64) -> Control {
     Control {
         description: what,

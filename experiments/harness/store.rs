@@ -1,7 +1,7 @@
-//! `results.json`: written anew after each run, and read back to go on where an experiment was.
+//! Stored results: `results.json` is rewritten after each run and read to resume an experiment.
 //!
-//! Times are in `times.json`, so that the same seed gives the same `results.json` to the byte. Runs may have taken hours:
-//! a file that cannot be read, or whose runs have other settings, is refused and stays as it is.
+//! Times are stored in `times.json`, so that the same seed gives the same `results.json`, byte for byte. Runs may have taken hours:
+//! a file that cannot be read, or with runs of other settings, is rejected and kept.
 
 use super::lock::Lock;
 use anyhow::{Context, bail};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What decides the results; runs stored under another header are not taken over.
+/// The settings that determine the results; runs with another header are not reused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     pub experiment: String,
@@ -33,24 +33,24 @@ pub struct Results {
     pub runs: BTreeMap<String, Value>,
 }
 
-/// How long everything took, over all sessions that a result was made in.
+/// Times over all sessions.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Times {
-    /// From the start of each session to its last run.
+    /// Time from the start of each session to its last run, in seconds.
     wall_seconds: f64,
-    /// The machines of these sessions, as far as they were noted.
+    /// The machines of these sessions, as far as known.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     machines: BTreeSet<String>,
     runs: BTreeMap<String, f64>,
 }
 
-/// What a report says of the sessions that its results were made in.
+/// Summary of the sessions, for reports.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Past {
-    /// How long all of them took, unless that was lost.
+    /// Total time in seconds, if known.
     pub seconds: Option<f64>,
     pub machines: Vec<String>,
-    /// Whether there are values for each query.
+    /// Whether there are per-query values.
     pub per_query: bool,
 }
 
@@ -59,24 +59,24 @@ impl Times {
         self.runs.values().chain([&self.wall_seconds]).all(|seconds| (0.0..1e10).contains(seconds))
     }
 
-    /// How long results took, unless a run's time was lost.
+    /// Total time of the results, unless the time of a run is unknown.
     fn of(&self, results: &Results) -> Option<f64> {
         results.runs.keys().all(|key| self.runs.contains_key(key)).then_some(self.wall_seconds)
     }
 }
 
-/// What becomes of the results that are already there.
+/// How to treat existing results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// Runs under the same header are taken over; others are refused.
+    /// Reuse runs with the same header; reject others.
     GoOn,
-    /// Results under the same header are replaced once the new ones are whole; others are refused.
+    /// Replace results with the same header once the new ones are complete; reject others.
     Replace,
-    /// Nothing is read.
+    /// Do not read them.
     Discard,
 }
 
-/// The stored runs of one experiment; nobody else changes them meanwhile.
+/// The stored runs of one experiment, locked against other processes.
 pub struct Store {
     _lock: Lock,
     folder: PathBuf,
@@ -84,17 +84,17 @@ pub struct Store {
     /// Whether each run is written at once, or all of them at the end.
     at_once: bool,
     start: Instant,
-    /// The wall seconds of sessions before this one.
+    /// Seconds of previous sessions.
     before: f64,
-    /// That of this session.
+    /// The machine of this session.
     machine: String,
 }
 
 impl Store {
-    /// Opens the results in a folder, or starts anew where there are none.
+    /// Opens the results in a folder, or creates them.
     ///
     /// # Errors
-    /// When another program is at work there, the files are damaged, or their runs were made under another header.
+    /// If another process uses the folder, the files are damaged, or their runs have another header.
     pub fn open(folder: &Path, header: Header, before: Before) -> anyhow::Result<Store> {
         let lock = Lock::take(folder)?;
         let stored = if before == Before::Discard { None } else { read(folder)? };
@@ -118,34 +118,34 @@ impl Store {
         let before = inside.1.wall_seconds;
         let (folder, start, machine) = (folder.to_path_buf(), Instant::now(), super::machine::describe());
         let store = Store { _lock: lock, folder, inside: Mutex::new(inside), at_once, start, before, machine };
-        // Checkpoints belong to a header, so it must be there before them; a file that has it is not touched yet.
+        // Checkpoints belong to a header, so it must be written before them; an existing file with the same header is kept.
         if new && at_once {
             store.write(&store.lock())?;
         }
         Ok(store)
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub fn len(&self) -> usize {
         self.lock().0.runs.len()
     }
 
-    /// The file of the runs, for messages.
+    /// Path of the results, for messages.
     pub fn file(&self) -> PathBuf {
         self.folder.join("results.json")
     }
 
-    /// A run that is already there.
+    /// Returns a stored run.
     pub fn get(&self, key: &str) -> Option<Value> {
         self.lock().0.runs.get(key).cloned()
     }
 
-    /// How long a run took, unless that was lost.
+    /// Time of a run in seconds, if known.
     pub fn seconds(&self, key: &str) -> Option<f64> {
         self.lock().1.runs.get(key).copied()
     }
 
-    /// Adds a run, and writes everything, unless all is written at the end.
+    /// Adds a run and writes all results, unless they are written at the end.
     pub fn put(&self, key: &str, run: Value, seconds: f64) -> anyhow::Result<()> {
         let mut inside = self.lock();
         inside.0.runs.insert(key.to_owned(), run);
@@ -155,14 +155,14 @@ impl Store {
         if self.at_once { self.write(&inside) } else { Ok(()) }
     }
 
-    /// Adds what all runs together say.
+    /// Sets the outcome over all runs.
     pub fn conclude(&self, outcome: Value) -> anyhow::Result<()> {
         let mut inside = self.lock();
         inside.0.outcome = outcome;
         self.write(&inside)
     }
 
-    /// How long all sessions took, and where.
+    /// Times and machines of all sessions.
     pub fn past(&self) -> Past {
         let inside = self.lock();
         let per_query = inside.0.runs.values().any(|run| {
@@ -184,7 +184,7 @@ impl Store {
 }
 
 impl Header {
-    /// What the other header has that this one has not.
+    /// The keys in which another header differs from this one.
     fn unlike(&self, other: &Header) -> String {
         let mut parts = vec![];
         if self.experiment != other.experiment {
@@ -211,15 +211,15 @@ impl Header {
     }
 }
 
-/// The results in a folder, if there are any.
+/// Returns the results in a folder, if there are any.
 ///
 /// # Errors
-/// When there is a file that does not hold results.
+/// If the file does not contain results.
 pub fn read(folder: &Path) -> anyhow::Result<Option<Results>> {
     parse(&folder.join("results.json"), "start anew with --fresh or another --out DIR")
 }
 
-/// How long the results in a folder took, where that is known.
+/// Returns the total time of the results in a folder, if known.
 pub fn read_seconds(folder: &Path, results: &Results) -> Option<f64> {
     read_times(folder).ok()??.of(results)
 }
@@ -232,7 +232,7 @@ fn read_times(folder: &Path) -> anyhow::Result<Option<Times>> {
     }
 }
 
-/// What a file of JSON holds; `None` when it is not there.
+/// Reads a JSON file; `None` if it does not exist.
 fn parse<T: DeserializeOwned>(path: &Path, remedy: &str) -> anyhow::Result<Option<T>> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
@@ -246,7 +246,7 @@ fn damaged(path: &Path, remedy: &str) -> String {
     format!("{}: damaged, and left as it is: restore it, or {remedy}", path.display())
 }
 
-/// JSON with one line per run: readable differences without a line for every number.
+/// Formats JSON with one line per run: readable diffs without a line for every number.
 fn text(results: &Results) -> anyhow::Result<String> {
     let head = serde_json::to_string_pretty(&Results { runs: BTreeMap::new(), ..results.clone() })?;
     let head = head.strip_suffix("{}\n}").context("results do not end with their runs")?;

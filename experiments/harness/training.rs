@@ -1,4 +1,4 @@
-//! One training run that survives interruption, and the judging of its model.
+//! Training runs that can be interrupted and resumed, and the evaluation of their models.
 
 use super::{Execution, Ticker};
 use burnrank::metric::parse;
@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much work may be lost.
+/// Interval between checkpoints.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
 
-/// Trains until the settings or `enough` say so; a checkpoint named `key` holds what was done meanwhile.
+/// Trains until the settings or `enough` end the run; progress is kept in a checkpoint named `key`.
 ///
-/// `share` is the part of the run's work that this training is, from and to.
+/// `share` is the range of the job's progress that this training covers.
 pub fn train(
     execution: &Execution<'_>,
     key: &str,
@@ -27,7 +27,7 @@ pub fn train(
     train_until(execution, key, config, data, place, |history| history.last().is_some_and(&enough))
 }
 
-/// As [`train`], where `enough` sees all epochs so far.
+/// As [`train`], with all epochs so far passed to `enough`.
 pub fn train_until(
     execution: &Execution<'_>,
     key: &str,
@@ -38,7 +38,7 @@ pub fn train_until(
 ) -> anyhow::Result<Model> {
     let path = execution.checkpoint(key, "checkpoint");
     let new = || Trainer::on(config.clone(), data.clone(), &execution.session.device);
-    // A checkpoint of other settings or a damaged one is as good as none.
+    // A damaged checkpoint, or one with other settings, is ignored.
     let mut trainer = match path.is_file().then(|| new()?.resume(&path)) {
         Some(Ok(trainer)) => trainer,
         _ => new()?,
@@ -59,7 +59,7 @@ pub fn train_until(
     Ok(trainer.finish()?)
 }
 
-/// A number that a run needs on its way, computed once even if the run is interrupted later.
+/// An intermediate value of a run, computed only once even if the run is interrupted later.
 pub fn once(
     execution: &Execution<'_>,
     key: &str,
@@ -75,20 +75,20 @@ pub fn once(
 }
 
 impl Execution<'_> {
-    /// Where an unfinished run keeps what it has.
+    /// Path of the state of an unfinished run.
     fn checkpoint(&self, key: &str, kind: &str) -> PathBuf {
         self.folder.join(super::CHECKPOINTS).join(format!("{}.{kind}", key.replace(['/', ' '], "_")))
     }
 }
 
-/// The value of a measure for each query, under the default conventions.
+/// Metric of each query, with the default conventions.
 pub fn per_query(model: &Model, data: &Dataset, measure: &str) -> anyhow::Result<Vec<f64>> {
     let scores = model.score(data)?;
     let values = evaluate(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
 
-/// Writes a model of interest to models/, with its card: the data it is from by split, and what it reaches on the test set.
+/// Writes a model to models/ with its model card: data per split and test metrics.
 pub fn export(
     execution: &Execution<'_>,
     name: &str,
@@ -96,7 +96,7 @@ pub fn export(
     sets: &[(&str, &str, &Dataset)],
     test: impl IntoIterator<Item = (String, f64)>,
 ) -> anyhow::Result<()> {
-    // Without the log, which holds times: the same seed gives the same bytes.
+    // Without the log, which contains times: the same seed gives the same bytes.
     let mut model = Model { history: vec![], ..model.clone() };
     for (split, source, data) in sets {
         model.info.data.insert(split.to_string(), DataInfo::of(*source, data));

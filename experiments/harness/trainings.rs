@@ -1,35 +1,35 @@
-//! How trainings went: whether the limit of epochs or the end of a grid of step sizes held them back.
+//! Whether training runs were limited by the maximum number of epochs or the grid of learning rates.
 
 use burnrank::internal::text::{Table, number};
 
-/// One training run, as far as it says whether its settings left it room.
+/// A training run, as far as it shows whether its limits were wide enough.
 #[derive(Debug, Clone)]
 pub struct Went {
-    /// What was trained; runs of the same name share a row.
+    /// Name of the configuration; runs with the same name share a row.
     pub what: String,
-    /// The step size of the run, where it was chosen.
+    /// Learning rate of the run, if it was tuned.
     pub step: Option<f64>,
-    /// Whether that is at the end of what was tried; nothing where nothing was tried.
+    /// Whether the learning rate is at the end of the grid; `None` if there was no grid.
     pub at_edge: Option<bool>,
-    /// Epochs up to the best one, counted over all starts.
+    /// Number of the best epoch, counted over all restarts.
     pub best_epoch: usize,
-    /// The most epochs that it could have had.
+    /// Maximum number of epochs.
     pub allowed: usize,
 }
 
 impl Went {
-    /// A run whose step size was not chosen.
+    /// A run without a tuned learning rate.
     pub fn new(what: impl Into<String>, best_epoch: usize, allowed: usize) -> Went {
         Went { what: what.into(), step: None, at_edge: None, best_epoch, allowed }
     }
 
-    /// Whether the best epoch is in the last tenth of the epochs allowed: a higher limit might have changed it.
+    /// Returns whether the best epoch is in the last tenth of the allowed epochs: a higher limit might have changed it.
     fn is_late(&self) -> bool {
         10 * self.best_epoch > 9 * self.allowed
     }
 }
 
-/// A row for each name, in the order of the first run of each.
+/// Returns a table with one row per name, in the order of first runs.
 pub fn table(runs: &[Went]) -> Table {
     let late = |runs: &[&Went]| runs.iter().filter(|run| run.is_late()).count();
     let title = format!(
@@ -84,13 +84,13 @@ fn groups(runs: &[Went]) -> Vec<Vec<&Went>> {
     groups
 }
 
-/// How many chosen settings are at an end, of how many that were chosen.
+/// The number of tuned settings at an end of their grid, and the number of tuned settings.
 fn at_edges<'a>(runs: impl Iterator<Item = &'a Went>) -> Option<(usize, usize)> {
     let known: Vec<bool> = runs.filter_map(|run| run.at_edge).collect();
     (!known.is_empty()).then(|| (known.iter().filter(|edge| **edge).count(), known.len()))
 }
 
-/// Each step size with the number of its runs, rising.
+/// Each learning rate with its number of runs, in ascending order.
 fn steps(runs: &[&Went]) -> String {
     let mut steps: Vec<f64> = runs.iter().filter_map(|run| run.step).collect();
     steps.sort_by(f64::total_cmp);

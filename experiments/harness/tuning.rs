@@ -1,21 +1,22 @@
-//! Equal tuning: the same grid for all that are compared, wider where the best is at its end.
+//! Equal tuning: the same grid for everything that is compared, extended if the best value is at its end.
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-/// What a search over one setting found.
+/// Result of a search over one setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
     pub best: f64,
-    /// Each value with what it reached on validation, in rising order.
+    /// Each value tried and its validation metric, in ascending order of values.
     pub trials: Vec<(f64, f64)>,
-    /// Whether the best is still at the end of what was tried.
+    /// Whether the best value is still at the end of the values tried.
     pub at_edge: bool,
 }
 
-/// Tries a geometric grid, rising; while the best is at an end, goes on beyond that end by the same factor, at most `more` times.
+/// Searches an ascending geometric grid. While the best value is at an end, extends the grid at that end by the same factor, at
+/// most `more` times.
 ///
-/// `value` is what a setting reaches on validation queries, larger is better. Of equal ones the smaller setting is taken.
+/// `value` returns the validation metric of a setting; larger is better. Ties go to the smaller setting.
 pub fn tune(grid: &[f64], more: usize, mut value: impl FnMut(f64) -> anyhow::Result<f64>) -> anyhow::Result<Tuned> {
     let mut trials: Vec<(f64, f64)> = vec![];
     for &setting in grid {
@@ -35,7 +36,7 @@ pub fn tune(grid: &[f64], more: usize, mut value: impl FnMut(f64) -> anyhow::Res
             return Ok(Tuned { best: trials[best].0, trials, at_edge });
         }
         left -= 1;
-        // Two digits, so that tables show what was tried.
+        // Two significant digits, so that tables show the exact values.
         let setting = rounded(if best == 0 { trials[0].0 / factor } else { trials[best].0 * factor });
         let reached = (setting, value(setting)?);
         if best == 0 { trials.insert(0, reached) } else { trials.push(reached) }

@@ -1,9 +1,9 @@
-//! Many runs to one number per unit: seeds and queries are nested in the unit of inference and averaged first.
+//! Reduces many runs to one number per unit: seeds and queries are nested in the unit of inference and averaged first.
 
 pub use burnrank::numeric::mean;
 use std::collections::BTreeMap;
 
-/// The mean of each unit's numbers, in the order of the units.
+/// Mean of each unit's numbers, in the order of the units.
 pub fn by_unit<K: Ord>(numbers: impl IntoIterator<Item = (K, f64)>) -> Vec<f64> {
     let mut all: BTreeMap<K, (f64, usize)> = BTreeMap::new();
     for (unit, number) in numbers {
@@ -14,7 +14,7 @@ pub fn by_unit<K: Ord>(numbers: impl IntoIterator<Item = (K, f64)>) -> Vec<f64> 
     all.into_values().map(|(sum, n)| sum / n as f64).collect()
 }
 
-/// First less second, unit by unit.
+/// First minus second, per unit.
 pub fn less(first: &[f64], second: &[f64]) -> Vec<f64> {
     assert_eq!(first.len(), second.len(), "differences are between the same units");
     first.iter().zip(second).map(|(first, second)| first - second).collect()

@@ -1,7 +1,7 @@
-//! The one place that decides what holds.
+//! The rules for claims and verdicts.
 //!
-//! Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is reversed. Not
-//! reproduced: otherwise. A control that fails makes the whole experiment void.
+//! Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is reversed. Not reproduced:
+//! otherwise. A failed control invalidates the whole experiment.
 
 use super::claim::{Claim, Control, Evidence, Test};
 use anyhow::bail;
@@ -11,22 +11,22 @@ use burnrank::numeric::Mean;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The error that a whole family of tests may have.
+/// Family-wise error rate.
 const ALPHA: f64 = 0.05;
-/// How often the smallest detectable difference would be seen.
+/// Power for the smallest detectable difference.
 const POWER: f64 = 0.8;
-/// How many deviations the paper's number may lie from ours.
+/// Number of standard deviations by which the paper's number may differ from ours.
 const Z: f64 = 2.0;
 
-/// What is said of a claim that could not have held with units that differ so.
+/// Text for a claim that could not have held with the variance of its units.
 pub const CANNOT_HOLD: &str = "cannot hold";
 
-/// The rule, as reports print it.
+/// The rule, as printed in reports.
 pub const RULE: &str = "Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is \
      reversed. Not reproduced: otherwise. Claims that need data which was not given are not counted. Where a control fails, \
      nothing is concluded. A unit is taken as one independent sample: seeds and queries are averaged within it first.";
 
-/// What became of a claim.
+/// Result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -47,22 +47,22 @@ impl Outcome {
     }
 }
 
-/// A claim and what became of it.
+/// A claim and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     pub claim: Claim,
     pub outcome: Outcome,
     pub ours: String,
-    /// After Holm's correction.
+    /// P-value after Holm's correction.
     pub p: Option<f64>,
-    /// The smallest distance of the mean from 0, or from the claim's bound, that would have been seen four times in five; for
-    /// a number of the paper, the range that would have held; or that nothing could have held.
+    /// What the test could detect: the smallest distance of the mean from 0, or from the claim's bound, with a power of 80%; for a
+    /// number of the paper, the range that would have held; or that nothing could have held.
     pub detectable: Option<String>,
     /// One number per unit.
     pub units: Vec<f64>,
 }
 
-/// What all primary claims together say.
+/// Verdict over all primary claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Reproduced,
@@ -72,7 +72,7 @@ pub enum Verdict {
     Void,
 }
 
-/// How many claims hold, are undecided, are reversed, were not tested.
+/// Numbers of claims that hold, are undecided, are reversed, and were not tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     pub holds: usize,
@@ -82,7 +82,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of the primary claims, or of the others.
+    /// Counts the primary claims, or the others.
     pub fn of(judged: &[Judged], primary: bool) -> Counts {
         let count = |outcome| judged.iter().filter(|j| j.claim.primary == primary && j.outcome == outcome).count();
         Counts {
@@ -93,7 +93,7 @@ impl Counts {
         }
     }
 
-    /// As in "3 hold, 1 undecided, 0 reversed".
+    /// Text such as "3 hold, 1 undecided, 0 reversed".
     pub fn words(self) -> String {
         let Counts { holds, undecided, reversed, not_tested } = self;
         let more = if not_tested > 0 { format!(", {not_tested} not tested") } else { String::new() };
@@ -125,10 +125,10 @@ impl Verdict {
     }
 }
 
-/// Every claim with what became of it, in the order of the claims.
+/// Returns every claim with its result, in the order of the claims.
 ///
 /// # Errors
-/// When a claim has no evidence, or evidence belongs to no claim: programs must say of each claim what they found.
+/// If a claim has no evidence, or evidence belongs to no claim.
 pub fn evaluate(claims: Vec<Claim>, evidence: &[(String, Evidence)]) -> anyhow::Result<Vec<Judged>> {
     for (number, claim) in claims.iter().enumerate() {
         if claims[..number].iter().any(|other| other.id == claim.id) {
@@ -154,7 +154,7 @@ pub fn evaluate(claims: Vec<Claim>, evidence: &[(String, Evidence)]) -> anyhow::
     Ok(judged)
 }
 
-/// A claim without regard to the others: the p-value is not yet corrected.
+/// Tests a claim on its own; the p-value is not yet corrected.
 fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
     let told = |claim, outcome, ours: &str| Judged {
         claim,
@@ -181,7 +181,7 @@ fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
     }
 }
 
-/// A claim about the mean of several units.
+/// Tests a claim about the mean of several units.
 fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> anyhow::Result<Judged> {
     let Spread { mean, sd, n, half } = *spread;
     let (low, high) = (mean - half, mean + half);
@@ -191,25 +191,25 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> a
         _ => Outcome::Undecided,
     };
     let interval = |mean: String| format!("{mean} ± {} ({n} units)", fixed(half, decimals));
-    // Units that do not differ would show any difference.
+    // With a variance of 0 any difference would be significant.
     let seen = || detectable(values, 1).filter(|&least| least > 0.0).map(three_digits);
     let (outcome, ours, p, detectable) = match claim.test {
         Test::Fact => bail!("the claim '{}' has evidence of another kind", claim.id),
         Test::Above => {
             let p = t_test(values).map_or(if mean == 0.0 { 1.0 } else { 0.0 }, |test| test.p);
-            // Decided once all p-values are known, and so is what could have been seen.
+            // Decided, with its detectable difference, once all p-values are known.
             (by(mean > 0.0, mean < 0.0), interval(signed(mean, decimals)), Some(p), None)
         }
         Test::Equivalent { margin } => {
             let outcome = by(low >= -margin && high <= margin, low > margin || high < -margin);
-            // An interval that is wider than the margin does not lie in it, wherever its middle is.
+            // An interval wider than the margin cannot lie within it.
             let detectable = if half > margin { Some(format!("{CANNOT_HOLD}: ± over {margin}")) } else { seen() };
             (outcome, interval(signed(mean, decimals)), None, detectable)
         }
         Test::AtLeast { bound } => (by(low >= bound, high < bound), interval(fixed(mean, decimals)), None, seen()),
         Test::AtMost { bound } => (by(high <= bound, low > bound), interval(fixed(mean, decimals)), None, seen()),
         Test::Number { paper } => {
-            // The paper's number has the spread of one unit, our mean that of n.
+            // The paper's number has the deviation of one unit, our mean that of n units.
             let one = sd * (1.0 + 1.0 / n as f64).sqrt();
             let z = (paper - mean) / one;
             let z = if z.is_nan() { 0.0 } else { z };
@@ -221,7 +221,7 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> a
     Ok(Judged { claim, outcome, ours, p, detectable, units: values.to_vec() })
 }
 
-/// Holm's correction over the tests of a family, and what each of them could have seen.
+/// Applies Holm's correction to the tests of a family and computes what each of them could detect.
 fn correct(judged: &mut [Judged], primary: bool) {
     let mut family: Vec<&mut Judged> =
         judged.iter_mut().filter(|j| j.claim.primary == primary && j.p.is_some()).collect();
@@ -236,7 +236,7 @@ fn correct(judged: &mut [Judged], primary: bool) {
     }
 }
 
-/// The smallest mean difference that a two-sided t-test at 5% divided by the number of tests sees four times in five.
+/// The smallest mean difference that a two-sided t-test at 5% divided by the number of tests detects with a power of 80%.
 fn detectable(values: &[f64], tests: usize) -> Option<f64> {
     let Spread { sd, n, .. } = Spread::of(values)?;
     let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
@@ -244,7 +244,7 @@ fn detectable(values: &[f64], tests: usize) -> Option<f64> {
     Some((certain + student.inverse_cdf(POWER)) * sd / (n as f64).sqrt())
 }
 
-/// Mean, standard deviation, count and half of the 95% interval of the mean.
+/// Mean, standard deviation, count and half-width of the 95% interval of the mean.
 pub struct Spread {
     pub mean: f64,
     pub sd: f64,
@@ -253,7 +253,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Nothing for fewer than two numbers.
+    /// Returns `None` for fewer than two numbers.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let n = values.len();
         if n < 2 || values.iter().any(|value| !value.is_finite()) {
@@ -265,7 +265,7 @@ impl Spread {
     }
 }
 
-/// A p-value as tables print it.
+/// Formats a p-value for tables.
 pub fn p_cell(judged: &Judged) -> String {
     judged.p.map_or("-".into(), |p| p_value(Some(p)))
 }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn differences_are_decided_after_holm() {
-        // One test of these four numbers has p = 0.035: alone it holds, as one of two it does not.
+        // A single test of these four numbers has p = 0.035: it holds alone, but not as one of two.
         let values = [1.0, 2.0, 3.0, 1.0];
         let p = t_test(&values).unwrap().p;
         assert!((0.025..0.05).contains(&p), "{p}");
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(found, [Outcome::Undecided; 2]);
         let less = values.map(|value| -value);
         assert_eq!(outcomes(vec![claim("a", Test::Above)], &[("a", Evidence::units(less))]), [Outcome::Reversed]);
-        // Claims that the verdict does not count do not make it harder for those that it counts.
+        // Secondary claims do not affect the correction of primary ones.
         let mixed = vec![claim("a", Test::Above), Claim { primary: false, ..claim("b", Test::Above) }];
         let found = outcomes(mixed, &[("a", Evidence::units(values)), ("b", Evidence::units(values))]);
         assert_eq!(found, [Outcome::Holds; 2]);
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_detectable_difference_is_that_of_tables() {
-        // 10 units of standard deviation 1, one test: t(0.975, 9) = 2.2622, t(0.8, 9) = 0.8834.
+        // 10 units with standard deviation 1, one test: t(0.975, 9) = 2.2622, t(0.8, 9) = 0.8834.
         let unit = (0.9_f64).sqrt();
         let values: Vec<f64> = (0..10).map(|i| if i % 2 == 0 { unit } else { -unit }).collect();
         let least = detectable(&values, 1).unwrap();
@@ -339,14 +339,14 @@ mod tests {
             let evidence = vec![("a".to_owned(), Evidence::rounded(values.to_vec(), 1))];
             evaluate(vec![claim("a", test)], &evidence).unwrap()[0].detectable.clone()
         };
-        // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
+        // Five units with deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
         let values = [0.0, 0.0, 1.0, 2.0, 2.0];
         for test in
             [Test::Above, Test::Equivalent { margin: 2.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
         {
             assert_eq!(seen(test, &values).as_deref(), Some("1.66"), "{test:?}");
         }
-        // Half of the interval is 2.776 / sqrt(5) = 1.24: no mean would have been alike.
+        // Half of the interval is 2.776 / sqrt(5) = 1.24: no mean could have been equivalent.
         assert_eq!(seen(Test::Equivalent { margin: 1.0 }, &values).as_deref(), Some("cannot hold: ± over 1"));
         // 1 ± 2 sqrt(1 + 1/5).
         assert_eq!(seen(Test::Number { paper: 1.0 }, &values).as_deref(), Some("-1.2 to 3.2"));

@@ -1,6 +1,6 @@
-//! Words that reports use and a reader may not know: a report explains those that it uses.
+//! Glossary: terms that reports use and a reader may not know. A report explains the terms that it uses.
 
-/// Every word with its meaning, in the order in which reports explain them.
+/// All terms with their definitions, in the order in which reports list them.
 const WORDS: &[(&str, &str)] = &[
     (
         "NDCG",
@@ -101,7 +101,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The words of the list that a text uses, and those that their meanings use, each with its meaning.
+/// Returns the terms used in a text or in the definitions of those terms, each with its definition.
 pub fn used(text: &str) -> Vec<String> {
     let mut text = text.to_owned();
     loop {
@@ -116,7 +116,7 @@ pub fn used(text: &str) -> Vec<String> {
     }
 }
 
-/// Whether a word stands in a text, not as a part of a longer one.
+/// Returns whether a term occurs in a text as a whole word.
 fn occurs(text: &str, word: &str) -> bool {
     let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !"_+-=".contains(c));
     text.match_indices(word)
@@ -135,7 +135,7 @@ mod tests {
         assert!(occurs("rho_ij|", "rho_ij") && !occurs("lambdarank:map", "map2"));
         assert_eq!(used("nothing here"), Vec::<String>::new());
         assert!(used("WTA")[0].starts_with("*WTA*: winner takes all"));
-        // What explains a word is explained too.
+        // Terms used in a definition are explained too.
         let all = used("NDCG-Loss2").join("\n");
         assert!(all.contains("*delta_ij*: ") && all.contains("*G_i*: "), "{all}");
     }

@@ -1,5 +1,4 @@
-//! Every export scores as the model does, by what its target documents: an evaluator of the written file, a compiler, or the
-//! target itself.
+//! Every export scores like the model: with an evaluator of the written file, a compiler, or the target program itself.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Nothing lost, nothing silently wrong: hostile input, full disks, closed pipes, kills, wrong files.
+//! Robustness: hostile input, full disks, closed pipes, kills and wrong files lose nothing and are reported.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Whatever stops training, and whenever: the model folder is absent or whole, and `--resume` ends at the same bytes.
+//! Interrupted training: the model folder is absent or complete, and `--resume` ends at the same bytes.
 #![cfg(unix)]
 
 mod support;
@@ -118,7 +118,7 @@ fn ignores_hangup() -> bool {
 }
 
 #[test]
-fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
+fn hangup_is_ignored_only_if_it_was_ignored_at_start() {
     let place = place_with_data();
     // The first is what nohup does.
     for (name, trap, continues) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {

@@ -1,4 +1,4 @@
-//! Several processes end at the bytes of one, and one that fails ends all. Needs an `mpirun`; says 'skipped' without.
+//! Several processes train the same bytes as one, and one that fails stops all. Needs `mpirun`; skipped without it.
 #![cfg(unix)]
 
 mod support;
@@ -61,7 +61,7 @@ fn bytes(place: &Place, model: &str) -> (Vec<u8>, String) {
 }
 
 #[test]
-fn one_model_whatever_the_number_of_processes_and_threads() {
+fn any_number_of_processes_and_threads_trains_the_same_model() {
     if !is_here() {
         return;
     }
@@ -80,7 +80,7 @@ fn one_model_whatever_the_number_of_processes_and_threads() {
 /// The documents of a table, and of its cache, are those of the text, and each process has its shares of them.
 #[test]
 #[cfg(feature = "tables")]
-fn tables_and_their_caches_are_trained_on_together() {
+fn processes_train_on_tables_and_their_caches() {
     if !is_here() {
         return;
     }
@@ -116,7 +116,11 @@ fn an_error_of_any_process_is_printed_once_and_ends_all() {
         ("train --model mlp --train absent.txt --out a", 1, "absent.txt: cannot read"),
         ("train --model mlp --train train.txt --no-such-option", 2, "unknown option '--no-such-option'"),
         ("train --train train.txt --out a", 2, "add --model mlp or --model linear"),
-        ("train --model ranksvm --train train.txt --out a", 2, "this --model does not work with several processes: use --model mlp"),
+        (
+            "train --model ranksvm --train train.txt --out a",
+            2,
+            "this --model does not work with several processes: use --model mlp",
+        ),
         ("train --model mlp --train - --out a", 2, "standard input does not work with several processes"),
     ] {
         let ran = output(together(&place, 3, arguments));
@@ -248,7 +252,7 @@ fn an_interrupt_leaves_a_checkpoint_that_can_be_resumed() {
 }
 
 #[test]
-fn a_search_finds_the_same_by_several_processes() {
+fn several_processes_tune_to_the_same_result() {
     if !is_here() {
         return;
     }

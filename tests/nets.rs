@@ -58,7 +58,7 @@ fn deep_nets_learn() {
 }
 
 #[test]
-fn threads_and_interruptions_change_no_byte_of_a_deep_net() {
+fn threads_and_interruptions_do_not_change_a_deep_net() {
     // 6,000 documents a batch are worked on in two parts.
     let (train, valid) = data(100);
     let settings = || TrainConfig { epochs: 4, batch_queries: 60, ..config(&[9, 5], Activation::Tanh) };
@@ -116,7 +116,7 @@ fn the_tool_trains_shows_certifies_and_predicts_with_a_deep_net() {
 }
 
 #[test]
-fn layers_that_make_no_sense_are_refused_with_a_remedy() {
+fn invalid_layers_are_errors_with_a_remedy() {
     let text: String =
         (1..=10).map(|query| format!("1 qid:{query} 1:{query}.5\n0 qid:{query} 1:{query}.25\n")).collect();
     let place = Place::new(&[("a.txt", &text)]);
@@ -203,7 +203,7 @@ mod plain {
 }
 
 #[test]
-fn records_load_in_plain_burn_and_come_back() {
+fn records_load_in_plain_burn_and_back() {
     use burn::module::Module;
     use burn::tensor::Tensor;
     use burnrank::{Init, ModelInfo, RankerConfig, Scaler, Scorer};
@@ -250,7 +250,7 @@ fn records_load_in_plain_burn_and_come_back() {
 }
 
 #[test]
-fn every_objective_trains_a_net_of_ones_own() {
+fn every_objective_trains_a_custom_net() {
     use burn::module::Module;
     use burn::nn::{DropoutConfig, LinearConfig};
     use burn::optim::{AdamConfig, GradientsParams};

@@ -1,4 +1,4 @@
-//! Real collections, where BURNRANK_DATA names a folder that has them; 'skipped' without.
+//! Real collections in the folder BURNRANK_DATA; skipped without it.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The server from outside: right scores, refusals in words, and no request lost, whatever clients do.
+//! The server over HTTP: scores, error messages, and no lost request, whatever clients do.
 #![cfg(unix)]
 
 use burnrank::model::Forest;
@@ -22,7 +22,7 @@ mod models;
 #[path = "serve/stopping.rs"]
 mod stopping;
 
-/// A server of its own for each test, killed with this value.
+/// A running server, killed when dropped.
 struct Running {
     child: Child,
     address: SocketAddr,
@@ -247,7 +247,7 @@ fn errors_are_json() {
 }
 
 #[test]
-fn health_model_and_metrics_tell_what_is_there() {
+fn health_model_and_metrics_describe_the_server() {
     let running = Running::simple("");
     let json = |(status, text): (u16, String)| -> Value {
         assert_eq!(status, 200);
@@ -286,7 +286,7 @@ fn health_model_and_metrics_tell_what_is_there() {
 }
 
 #[test]
-fn features_whose_missing_values_score_differently_are_named_at_the_start() {
+fn features_with_different_scores_of_missing_values_are_named_at_the_start() {
     let place = Place::new(&[]);
     let forest = Forest::parse(include_str!("../src/model/trees/tests/sample.txt")).unwrap();
     forest.into_model("imported").unwrap().save(&place.path().join("model")).unwrap();
@@ -350,7 +350,7 @@ fn ten_thousand_malformed_requests_break_nothing() {
 }
 
 #[test]
-fn a_new_model_is_taken_without_a_lost_request() {
+fn reloading_loses_no_request() {
     let running = Running::simple("");
     let folder = running.place.path().join("model");
     let (done, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -410,7 +410,7 @@ fn a_new_model_is_taken_without_a_lost_request() {
 }
 
 #[test]
-fn slow_clients_are_ended_and_others_do_not_wait() {
+fn slow_clients_are_disconnected_and_do_not_block_others() {
     let running = Running::simple("--timeout 1 --idle 1 --max-body 1MB");
     let body = json_request(&format!("[[1,2]{}]", ",[1,2]".repeat(20)));
     let start = Instant::now();
@@ -499,7 +499,7 @@ fn half_closed_connections_are_answered_and_large_bodies_refused() {
 }
 
 #[test]
-fn there_are_limits_to_connections_and_requests() {
+fn connections_and_requests_are_limited() {
     let running = Running::simple("--max-connections 5 --max-requests 1 --threads 1");
     let held: Vec<TcpStream> = (0..5).map(|_| TcpStream::connect(running.address).unwrap()).collect();
     std::thread::sleep(Duration::from_millis(200));
@@ -527,7 +527,7 @@ fn there_are_limits_to_connections_and_requests() {
 }
 
 #[test]
-fn it_ends_when_asked_after_the_last_answer() {
+fn it_stops_after_the_last_response() {
     for name in ["TERM", "INT"] {
         let mut running = Running::simple("");
         let request = json_request("[[1,2],[3,-4]]");

@@ -1,4 +1,4 @@
-//! A serving scorer gives the model's own scores, to the bit, on any thread, and takes no memory once it is warm.
+//! A serving scorer returns the scores of the model to the bit, on any thread, and does not allocate once it is warm.
 
 use burnrank::model::{Forest, Scratch, ServingScorer};
 use burnrank::{Activation, Dataset, Init, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
@@ -85,7 +85,7 @@ fn bits(scores: &[f32]) -> Vec<u32> {
 }
 
 #[test]
-fn scores_are_the_models_own_to_the_bit() {
+fn serving_scores_equal_those_of_the_model_to_the_bit() {
     // One for all models and queries: nothing is left in it that matters.
     let mut scratch = Scratch::default();
     for (name, model, features) in cases() {
@@ -103,7 +103,7 @@ fn scores_are_the_models_own_to_the_bit() {
         }
         if width > 1 {
             let error = serving.score(&features[..width + 1], &mut scratch).unwrap_err().to_string();
-            assert!(error.contains(&format!("no whole number of rows of {width} features")), "{error}");
+            assert!(error.contains(&format!("not a whole number of rows of {width} features")), "{error}");
         }
     }
 }
@@ -121,7 +121,7 @@ fn a_data_set_has_the_same_scores_query_by_query() {
 }
 
 #[test]
-fn a_warm_scorer_takes_no_memory() {
+fn a_warm_scorer_does_not_allocate() {
     assert!(taken(|| drop(std::hint::black_box(vec![1]))) > 0, "the counter counts");
     for (name, model, features) in cases() {
         let (serving, width, mut scratch) = (model.serving().unwrap(), model.info.ranker.features, Scratch::default());
@@ -161,7 +161,7 @@ fn threads_share_a_scorer() {
 }
 
 #[test]
-fn missing_values_go_where_trees_send_them() {
+fn missing_values_follow_the_trees() {
     let forest = Forest::parse(include_str!("../src/model/trees/tests/sample.txt")).unwrap();
     let n = f32::NAN;
     let rows = [[0.5, n, n, 1.0], [n, n, n, n], [0.5000001, n, 0.0, 3.0], [1.0, 2.0, n, 40.0], [n, 0.0, 1.0, n]];
@@ -172,7 +172,7 @@ fn missing_values_go_where_trees_send_them() {
 }
 
 #[test]
-fn a_model_that_contradicts_itself_is_refused() {
+fn an_inconsistent_model_is_refused() {
     let data = models::data();
     let shape = RankerConfig::linear(4);
     let net = shape.init(Init::Burn, 5, &device::open("auto").unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Tables: CSV and Parquet give the documents that a LETOR file gives, and bad ones an error that names the place.
+//! Tables: CSV and Parquet give the same documents as LETOR files, and bad files an error with the position.
 
 #[path = "tables/cache.rs"]
 mod cache;

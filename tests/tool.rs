@@ -1,4 +1,4 @@
-//! The tool as its users see it: what it prints, what it writes, how it ends.
+//! The command-line tool: output, files and exit codes.
 
 #[path = "tool/auto.rs"]
 mod auto;
@@ -147,7 +147,7 @@ fn good_data_has_no_problems_and_standard_input_is_read() {
 }
 
 #[test]
-fn broken_files_are_refused_by_place_and_leave_nothing_behind() {
+fn broken_files_are_errors_with_a_position_and_leave_nothing() {
     for (text, expected) in [
         ("1 qid:a 1:1\n0 qid:a 1:x\n", "bad.txt:2:11: bad feature value 'x'"),
         ("1 qid:a 1:1\n-1 qid:a 1:1\n", "bad.txt:2:1: negative label '-1'"),
@@ -177,7 +177,7 @@ fn broken_files_are_refused_by_place_and_leave_nothing_behind() {
 }
 
 #[test]
-fn damaged_packed_files_are_refused() {
+fn damaged_compressed_files_are_refused() {
     let place = Place::new(&[]);
     place.run("generate net --queries 20 --documents 5 --features 5 --out whole.txt.gz").good();
     let whole = std::fs::read(place.0.path().join("whole.txt.gz")).unwrap();
@@ -264,7 +264,10 @@ fn evaluation_follows_the_conventions() {
     let shown =
         place.run("evaluate --data a.txt --scores s.txt --metric arp --metric p@1 --empty skip --threshold 2").done();
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("queries without relevant documents: skip") && words.contains("label of 2 or more"), "{shown}");
+    assert!(
+        words.contains("queries without relevant documents: skip") && words.contains("label of 2 or more"),
+        "{shown}"
+    );
     assert!(shown.contains("1 skipped, lower is better"), "{shown}");
     assert!(shown.lines().any(|line| line.starts_with("p:rel=2@1") && line.contains("  -  ")), "{shown}");
     assert!(
@@ -310,7 +313,7 @@ fn runs_are_evaluated_with_qrels() {
 }
 
 #[test]
-fn data_and_runs_give_the_same_measures() {
+fn data_and_runs_give_the_same_metrics() {
     let place = Place::new(&[("a.txt", SMALL), ("s.txt", "0.1\n0.9\n5\n-1\n")]);
     place.run("convert a.txt --to qrels --out qrels.txt").good();
     place.run("convert a.txt --to run --scores s.txt --tag mine --out run.txt").good();
@@ -323,7 +326,7 @@ fn data_and_runs_give_the_same_measures() {
 }
 
 #[test]
-fn generated_data_follows_the_seed_alone() {
+fn generated_data_depends_only_on_the_seed() {
     let place = Place::new(&[]);
     let small = "--queries 30 --documents 4 --features 3";
     let text = place.run(&format!("generate net {small} --seed 5")).good();
@@ -362,7 +365,7 @@ fn generated_labels_follow_the_mix() {
 }
 
 #[test]
-fn web_data_is_made_alone_or_like_rows_of_ones_own() {
+fn web_data_is_generated_or_resampled_from_a_file() {
     let place = Place::new(&[("flat.txt", "1 qid:1 1:2\n1 qid:1 1:3\n")]);
     let small = "--queries 60 --documents 12 --seed 3";
     let printed = place.run(&format!("generate web {small} --teacher 2 --out a.txt")).good();
@@ -411,7 +414,7 @@ fn conversion_is_canonical() {
 }
 
 #[test]
-fn scaling_is_fitted_where_asked() {
+fn scaling_is_fitted_on_the_requested_file() {
     let place = Place::new(&[("train.txt", "0 qid:a 1:1 2:5\n1 qid:a 1:3 2:5\n"), ("test.txt", "1 qid:b 1:5\n")]);
     let scaled = place.run("convert train.txt --scale zscore --out -").good();
     assert_eq!(scaled, "0 qid:a 1:-1 2:0\n1 qid:a 1:1 2:0\n");
@@ -427,7 +430,7 @@ fn scaling_is_fitted_where_asked() {
 }
 
 #[test]
-fn splits_are_whole_disjoint_and_complete() {
+fn splits_are_disjoint_and_complete() {
     let place = Place::new(&[]);
     place.run("generate net --queries 10 --documents 3 --features 2 --out all.txt").good();
     let json = place.run("split all.txt --out parts/one --seed 3 --json").json();
@@ -479,7 +482,7 @@ fn folds_rotate_and_are_shown_as_a_folder() {
 }
 
 #[test]
-fn a_split_replaces_nothing_unasked() {
+fn a_split_replaces_files_only_with_force() {
     let place = Place::new(&[]);
     place.run("generate net --queries 10 --documents 2 --features 2 --out all.txt").good();
     place.run("split all.txt --out parts").good();
@@ -501,7 +504,7 @@ fn a_split_replaces_nothing_unasked() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_who_leaves_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let place = Place::new(&[]);
     let mut child = place
         .command("generate net --queries 5000")
@@ -540,14 +543,14 @@ fn an_interrupt_leaves_nothing_behind() {
 
 #[test]
 #[cfg(not(feature = "serve"))]
-fn a_build_without_the_server_says_how_to_get_it() {
+fn a_build_without_the_server_names_the_feature() {
     let text = Place::new(&[]).run("serve --model m").bad(2);
     assert!(text.contains("build burnrank with --features serve, as in 'cargo install"), "{text}");
 }
 
 #[test]
 #[cfg(not(feature = "trees"))]
-fn a_build_without_trees_says_how_to_get_them() {
+fn a_build_without_trees_names_the_feature() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:0\n")]);
     let ran = place.run("train --train a.txt --model trees --out m");
     assert!(ran.err.contains("build burnrank with --features trees"), "{}", ran.err);

@@ -1,4 +1,4 @@
-//! Training: same seed, same bytes; interruptions change nothing; what is saved loads, and what is damaged does not.
+//! Training: the same seed gives the same bytes, interruptions change nothing, saved models load and damaged ones do not.
 
 use burnrank::data::Targets;
 use burnrank::metric::parse;
@@ -226,7 +226,7 @@ fn a_saved_model_scores_the_same() {
 }
 
 #[test]
-fn training_scales_as_scaling_by_hand_does() {
+fn training_scales_like_manual_scaling() {
     let (raw_train, raw_valid) = data();
     for scaling in [ScaleKind::ZScore, ScaleKind::Log1pZScore, ScaleKind::QueryMinMax] {
         let scaler = Scaler::fit(scaling, &raw_train);
@@ -257,7 +257,7 @@ fn training_scales_as_scaling_by_hand_does() {
 }
 
 #[test]
-fn a_finished_model_knows_its_run() {
+fn a_finished_model_stores_its_run() {
     let (train, valid) = data();
     let config = TrainConfig { scaling: ScaleKind::QueryZScore, ..config("lambdarank:ndcg") };
     let identity = Trainer::identity_of(&config, &train, &valid, None);
@@ -328,7 +328,7 @@ fn a_folder_that_is_not_a_model_is_not_overwritten() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused_before_any_work() {
+fn invalid_settings_are_refused_before_any_work() {
     let (train_data, valid) = data();
     let refused = |config: TrainConfig| Trainer::new(config, &train_data, &valid, &cpu()).err().unwrap().to_string();
     assert!(refused(TrainConfig { epochs: 0, ..config("ranknet") }).contains("epochs"));

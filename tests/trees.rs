@@ -1,5 +1,5 @@
-//! Trees grown by LightGBM on our gradients: every objective grows them, runs repeat and resume to the same bytes, and our
-//! evaluator gives LightGBM's own predictions.
+//! Trees trained by LightGBM with our gradients: every objective trains them, runs repeat and resume to the same bytes, and scores equal
+//! LightGBM's predictions.
 
 use burnrank::model::Forest;
 use burnrank::setting::ModelChoice;
@@ -54,7 +54,7 @@ fn every_objective_grows_trees_that_rank_better_than_chance() {
 }
 
 #[test]
-fn the_same_seed_grows_the_same_trees_whatever_the_threads() {
+fn the_same_seed_grows_the_same_trees_for_any_number_of_threads() {
     let data = data();
     let run = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -104,7 +104,7 @@ fn check_resumed(subsample: f64, feature_fraction: f64) {
 }
 
 #[test]
-fn what_cannot_be_grown_is_said() {
+fn unsupported_trees_are_errors() {
     let (train, valid) = data();
     let device = device::open("auto").expect("a device");
     let mut config = config("lambdarank:ndcg", 3);
@@ -223,7 +223,7 @@ fn rows(count: usize, odd: bool, mut seed: u64) -> Vec<f32> {
 }
 
 #[test]
-fn our_evaluator_gives_lightgbms_predictions_to_the_last_bit() {
+fn predictions_equal_those_of_lightgbm_to_the_last_bit() {
     // Grown on rows with missing values, so that all kinds of splits occur.
     let with_missing: Vec<f32> =
         rows(3_000, true, 1).into_iter().map(|value| if value.is_infinite() { 0.0 } else { value }).collect();
@@ -241,7 +241,7 @@ fn our_evaluator_gives_lightgbms_predictions_to_the_last_bit() {
 }
 
 #[test]
-fn lightgbm_reads_a_sum_of_forests_and_scores_as_we_do() {
+fn lightgbm_reads_a_sum_of_forests_and_scores_alike() {
     let documents = rows(20_000, true, 2);
     let forests: Vec<Scorer> = [(3, 31), (4, 8), (5, 64)]
         .map(|(seed, leaves)| Peer::grown(&rows(2_000, false, seed), 20, leaves).text())
@@ -268,7 +268,7 @@ fn lightgbm_reads_a_sum_of_forests_and_scores_as_we_do() {
 }
 
 #[test]
-fn an_ensemble_of_trees_is_one_forest_whatever_the_threads() {
+fn an_ensemble_of_trees_is_one_forest_for_any_number_of_threads() {
     use burnrank::setting::Method;
     use burnrank::train::{Ensemble, TrainingData};
     let (train, valid) = data();

@@ -1,4 +1,4 @@
-//! solr, elasticsearch and vespa: the formulas that the engines document, over the written files.
+//! Formats solr, elasticsearch and vespa: files are evaluated with the formulas that the engines document.
 
 use super::models::{self, Case, assert_refused};
 use burnrank::{Architecture, ScaleKind};

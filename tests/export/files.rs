@@ -1,4 +1,4 @@
-//! json, safetensors, and the record of a net: read again by what their documentation says.
+//! Formats json and safetensors, and the record of a net: read as documented.
 
 use super::models::{self, Case};
 use serde_json::Value;

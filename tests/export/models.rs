@@ -1,4 +1,4 @@
-//! Models of every kind, with the data that they are compared on.
+//! Models of every kind, with data to compare scores on.
 
 use burnrank::export::{Exported, Format, Request};
 use burnrank::model::{Branch, Child, Forest, KernelKind, KernelRanker, Rule, Tree, WhenMissing};

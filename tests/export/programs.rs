@@ -1,4 +1,4 @@
-//! c and rust: compiled, and run on the documents.
+//! Formats c and rust: compiled and run on the documents.
 
 use super::models::{self, Case};
 use std::path::Path;

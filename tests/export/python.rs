@@ -1,5 +1,5 @@
 //! onnx in ONNX Runtime, trees in LightGBM and XGBoost, and the record in numpy. BURNRANK_PYTHON names a Python that has
-//! numpy and onnxruntime, and perhaps the others; without one, these tests say that they were skipped.
+//! numpy and onnxruntime, and optionally the others; without it, these tests are skipped.
 
 use super::engines;
 use super::models::{self, Case};

@@ -1,4 +1,4 @@
-//! `burnrank export` from the command line: files, names, refusals.
+//! `burnrank export` on the command line: files, names, errors.
 
 use super::support::Place;
 use burnrank::export::FORMATS;
@@ -102,9 +102,17 @@ fn invalid_options_are_errors_with_a_remedy() {
         ),
         ("--model model --format json -o - --json", 2, "--json describes the output file"),
         ("--model nothing --format json -o m", 1, "nothing: not a model folder"),
-        ("--model model --format solr -o m", 1, "solr does not support features scaled within each query (query-minmax)"),
+        (
+            "--model model --format solr -o m",
+            1,
+            "solr does not support features scaled within each query (query-minmax)",
+        ),
         ("--model model --format vespa -o m", 1, "train with --scale zscore, or export to onnx, rust or c"),
-        ("--model model --format lightgbm -o m", 1, "it contains only trees: train with --model trees, or export to onnx"),
+        (
+            "--model model --format lightgbm -o m",
+            1,
+            "it contains only trees: train with --model trees, or export to onnx",
+        ),
         ("--model model --format json -o m --feature-names all.txt", 1, "all.txt:1: bad"),
     ] {
         let message = place.run(&format!("export {line}")).bad(code);

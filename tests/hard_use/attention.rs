@@ -1,4 +1,4 @@
-//! Training pays attention: what is shared, what one feature does alone, what more epochs would do, what is luck of the seed.
+//! Warnings of training: shared queries, a single feature that is as good, too few epochs, variation over seeds.
 
 use crate::support::Place;
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn result(out: &str) -> Value {
 }
 
 #[test]
-fn queries_are_known_again_under_another_id_and_in_another_order() {
+fn shared_queries_are_recognised_under_other_ids_and_orders() {
     let place = place();
     let mut lines: Vec<String> = data(40, 0).lines().map(|line| line.replace("qid:", "qid:other")).collect();
     // The last three queries, each from its end.
@@ -83,7 +83,7 @@ fn a_warning_says_that_the_last_epoch_is_the_best() {
 }
 
 #[test]
-fn a_feature_that_does_as_well_alone_is_named() {
+fn a_single_feature_as_good_as_the_model_is_named() {
     let place = place();
     // Two features that only together tell the labels.
     let err = place.run(TRAIN).err;
@@ -110,7 +110,7 @@ fn a_feature_that_does_as_well_alone_is_named() {
 }
 
 #[test]
-fn repeated_seeds_are_the_runs_of_these_seeds() {
+fn repeated_runs_equal_runs_with_their_seeds() {
     let place = place();
     let train = format!("{TRAIN} --test test.txt --epochs 8 --seed 5 --json");
     let alone = place.run(&train);
@@ -140,8 +140,7 @@ fn repeated_seeds_are_the_runs_of_these_seeds() {
 
     let text = place.run(&format!("{} --repeat 3", train.replace(" --json", ""))).out;
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    for part in ["seed 5", "seed 7", "mean over seeds", "std dev over seeds", "95% over queries", "model, of seed 5"]
-    {
+    for part in ["seed 5", "seed 7", "mean over seeds", "std dev over seeds", "95% over queries", "model, of seed 5"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.replace('\n', " ").contains("The standard deviation of ndcg@10 over seeds is "), "{text}");

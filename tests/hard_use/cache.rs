@@ -1,4 +1,4 @@
-//! Caches: whole or not there, refused when they are stale or damaged, and larger than the memory that may be taken.
+//! Caches: complete or absent, refused if stale or damaged, and larger than the memory limit.
 
 use super::support::Place;
 use std::io::Write;
@@ -11,7 +11,7 @@ fn lines(queries: std::ops::Range<usize>) -> String {
 
 #[cfg(unix)]
 #[test]
-fn a_kill_while_converting_leaves_nothing() {
+fn a_killed_conversion_leaves_nothing() {
     let place = Place::new(&[]);
     for name in ["INT", "TERM", "KILL"] {
         for (part, megabytes) in [("start", 0), ("middle", 20)] {
@@ -86,7 +86,7 @@ fn stale_and_damaged_caches_are_refused_by_name_with_the_remedy() {
 }
 
 #[test]
-fn features_that_may_not_be_in_memory_are_trained_on_scored_and_counted() {
+fn features_beyond_the_memory_limit_can_be_trained_on_and_scored() {
     let place = Place::new(&[]);
     // 100 MB of features.
     let data = "generate net --queries 500 --documents 100 --features 500 --seed 2 --quiet";
@@ -121,7 +121,7 @@ type Change<'a> = (&'a str, &'a dyn Fn(&std::fs::File));
 /// A run on a cache, and what is done to the file in its midst.
 #[cfg(unix)]
 #[test]
-fn a_cache_that_is_cut_or_overwritten_while_training_ends_the_run() {
+fn a_cache_that_is_truncated_or_overwritten_during_training_ends_the_run() {
     use std::os::unix::fs::FileExt;
     let place = Place::new(&[]);
     let at = |name: &str| place.path().join(name);
@@ -150,7 +150,7 @@ fn a_cache_that_is_cut_or_overwritten_while_training_ends_the_run() {
 }
 
 #[test]
-fn values_that_are_too_small_for_f16_are_refused_unless_forced() {
+fn values_too_small_for_f16_need_force() {
     let place = Place::new(&[("a.txt", "1 qid:a 1:1e-9 2:1\n0 qid:a 1:2 2:-1e-8\n")]);
     let convert = "convert a.txt --to cache --half --out a.cache";
     let message = place.run(convert).bad(1);

@@ -1,4 +1,4 @@
-//! Comparing systems: what does not belong together is refused, and rounding is no win.
+//! Comparisons: mismatched systems are refused, and rounding differences are ties.
 
 use crate::support::Place;
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn a_run_of_other_queries_is_refused_in_the_words_of_evaluate() {
+fn a_run_of_other_queries_is_refused_as_by_evaluate() {
     let place = place(&[("other.run", &run(&[7, 8, 9], [2, 1, 3, 4]))]);
     place.run("convert data.txt --to qrels --out qrels.txt").good();
     let words = "other.run and data.txt have no queries in common: check that they belong to the same collection";
@@ -50,7 +50,7 @@ fn a_run_of_other_queries_is_refused_in_the_words_of_evaluate() {
 }
 
 #[test]
-fn queries_that_a_run_lacks_are_left_out_for_all_and_counted() {
+fn queries_missing_from_a_run_are_skipped_for_all_systems_and_counted() {
     let place = place(&[("half.run", &run(&[3, 1, 8], [2, 1, 3, 4])), ("rest.run", &run(&[2, 4], [2, 1, 3, 4]))]);
     let found = place.run("compare good.run half.run --data data.txt --json").json();
     assert_eq!((&found["queries"], &found["skipped_queries"]), (&4.into(), &2.into()));
@@ -101,7 +101,7 @@ fn scores_without_information_are_reported() {
 }
 
 #[test]
-fn packed_runs_are_runs() {
+fn compressed_runs_are_read() {
     let place = place(&[]);
     let file = std::fs::File::create(place.0.path().join("packed.run.gz")).unwrap();
     let mut packer = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
@@ -113,7 +113,7 @@ fn packed_runs_are_runs() {
 }
 
 #[test]
-fn bpref_leaves_out_what_nobody_judged_in_both_commands() {
+fn bpref_omits_unjudged_documents_in_both_commands() {
     // Three relevant documents, two of them behind others that nobody judged, one behind a judged one.
     let data = "1 qid:1 1:1 # docid = a\n1 qid:1 1:1 # docid = b\n0 qid:1 1:1 # docid = c\n1 qid:1 1:1 # docid = d\n\
                 0 qid:1 1:1 # docid = e\n0 qid:1 1:1 # docid = f\n1 qid:1 1:1 # docid = g\n";
@@ -162,7 +162,7 @@ fn systems_are_distinguished_by_their_paths() {
 }
 
 #[test]
-fn rounding_is_no_win() {
+fn rounding_differences_are_ties() {
     // Relevant at ranks 2, 3, 9 or at 2, 4, 6: (1/2 + 2/3 + 3/9) / 3 and (1/2 + 2/4 + 3/6) / 3 are both 1/2 on paper.
     let scores = |ranks: [usize; 3]| -> String {
         let (mut relevant, mut others) = (ranks.iter(), (1..=10).filter(|rank| !ranks.contains(rank)));
@@ -189,7 +189,7 @@ fn rounding_is_no_win() {
 }
 
 #[test]
-fn like_trec_eval_gives_its_numbers() {
+fn like_trec_eval_matches_trec_eval() {
     // pytrec_eval-terrier 0.5.11. In f32 the scores of a, b and c are equal: the greatest id ranks first.
     let run = "1 Q0 a 1 0.500000001 t\n1 Q0 b 2 0.5 t\n1 Q0 c 3 0.4999999999 t\n1 Q0 x 4 0.25 t\n2 Q0 a 1 1 t\n";
     let qrels = "1 0 a 3\n1 0 b 1\n1 0 c 0\n1 0 d 2\n2 0 a 0\n";
@@ -276,7 +276,7 @@ fn help_fits_80_columns() {
 }
 
 #[test]
-fn figures_are_for_all_colour_vision_and_name_what_they_show() {
+fn figures_suit_all_colour_vision_and_have_titles() {
     let place = place(&[]);
     place.run("generate net --queries 8 --documents 6 --features 3 --out all.txt").good();
     place.run("train --train all.txt --model linear --epochs 1 --out model --quiet");
@@ -296,7 +296,7 @@ fn figures_are_for_all_colour_vision_and_name_what_they_show() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_a_query() {
+fn a_byte_order_mark_is_not_part_of_a_query() {
     let qrels = "1 0 q1d2 1\n2 0 q2d2 1\n";
     let place = place(&[("plain.qrels", qrels), ("marked.qrels", &format!("\u{feff}{qrels}"))]);
     let marked = format!("\u{feff}{}", place.read("bad.run"));

@@ -1,4 +1,4 @@
-//! What is corrected for several questions at once: pairs of systems in `compare` and `report`, features in `explain`.
+//! Correction for multiple comparisons: pairs of systems in `compare` and `report`, features in `explain`.
 
 use crate::support::Place;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Text of files and models that is printed or shown on a page is harmless: no escapes, no turned order of writing.
+//! Text of files and models is printed without escapes and without changes of writing direction.
 
 use crate::support::Place;
 
@@ -41,7 +41,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn commands_print_nothing_that_steers_a_terminal() {
+fn commands_print_no_terminal_escapes() {
     let place = place();
     for command in [
         "info model",

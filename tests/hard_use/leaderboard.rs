@@ -1,4 +1,4 @@
-//! Many systems in one table: which is best, which do not differ, in every form that is printed.
+//! Leaderboards: which system is best and which do not differ, in every output format.
 
 use crate::support::Place;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn fits(text: &str) -> bool {
 }
 
 #[test]
-fn the_best_comes_first_and_letters_tell_who_does_not_differ() {
+fn the_best_is_first_and_letters_mark_equivalence() {
     let place = place();
     let shown = place.run("compare none half all --data data.txt --metric mrr").good();
     // Of 2^6 signs two reach the sum of six equal differences: p is 2/64, times 2 by Holm; and 3 * 2/4096.
@@ -59,7 +59,7 @@ fn the_best_comes_first_and_letters_tell_who_does_not_differ() {
 }
 
 #[test]
-fn all_forms_say_the_same() {
+fn all_output_formats_agree() {
     let place = place();
     let line = "compare none half all --data data.txt --metric mrr,arp";
     let found = place.run(&format!("{line} --json")).json();
@@ -141,7 +141,7 @@ fn equal_systems_share_a_rank_and_a_letter() {
 }
 
 #[test]
-fn boards_stand_on_the_queries_that_all_systems_have() {
+fn leaderboards_use_the_queries_of_all_systems() {
     // A run of four queries; the data's fifth has nothing relevant.
     let data = format!("{}0 qid:5 1:1 # docid = q5d1\n0 qid:5 1:1 # docid = q5d2\n", data(4));
     let run = |queries: std::ops::RangeInclusive<usize>| -> String {
@@ -176,7 +176,7 @@ fn boards_stand_on_the_queries_that_all_systems_have() {
 }
 
 #[test]
-fn long_and_odd_names_fit_80_columns_and_stay_apart() {
+fn long_and_unusual_names_fit_80_columns_and_stay_distinct() {
     let place = place();
     let folder = "a-folder-of-models/with-a-name-that-takes-more-than-half-of-a-line";
     std::fs::create_dir_all(place.path().join(folder)).unwrap();
@@ -205,7 +205,7 @@ fn long_and_odd_names_fit_80_columns_and_stay_apart() {
 }
 
 #[test]
-fn a_hundred_systems_are_ranked_the_same_on_any_number_of_threads() {
+fn a_hundred_systems_are_ranked_alike_on_any_number_of_threads() {
     let place = Place::new(&[("data.txt", &data(12))]);
     let names: Vec<String> = (0..100).map(|system| format!("s{system}")).collect();
     for (system, name) in names.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Whatever a user's input sizes is refused before memory runs out.
+//! Input that needs too much memory is refused before memory runs out.
 
 use super::support::{Place, Ran};
 use burnrank::ReadOptions;
@@ -27,7 +27,7 @@ fn train(place: &Place, features: usize) {
 }
 
 #[test]
-fn packed_floods_are_refused_as_soon_as_they_are_too_large() {
+fn decompression_bombs_are_refused() {
     let place = Place::new(&[]);
     train(&place, 2);
     let zeros = vec![0_u8; 4 << 20];
@@ -50,7 +50,7 @@ fn packed_floods_are_refused_as_soon_as_they_are_too_large() {
 }
 
 #[test]
-fn one_endless_query_is_refused_and_blank_lines_cost_nothing() {
+fn an_endless_query_is_refused_and_blank_lines_take_no_memory() {
     let place = Place::new(&[]);
     train(&place, 2);
     let blanks = [b"1 qid:1 1:1 2:1\n".to_vec(), vec![b'\n'; 150 << 20], b"0 qid:1 1:2 2:1\n".to_vec()].concat();
@@ -84,7 +84,7 @@ fn imported_trees_of_many_features_or_categories_are_refused() {
 
 /// The paths to the leaves of a tree of n levels have n (n + 1) / 2 steps.
 #[test]
-fn explaining_a_tree_of_many_levels_is_refused() {
+fn explaining_a_very_deep_tree_is_refused() {
     const LEVELS: usize = 15_000;
     let list =
         |of: &dyn Fn(usize) -> i64, count: usize| (0..count).map(|i| of(i).to_string()).collect::<Vec<_>>().join(" ");
@@ -181,7 +181,7 @@ fn an_endless_space_is_refused() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn model_selection_asks_for_the_copies_that_it_makes() {
+fn model_selection_counts_the_memory_of_its_copies() {
     let place = Place::new(&[]);
     place.run("generate net --queries 600 --documents 100 --features 50 --out a.txt --quiet").good();
     let train = "train --train a.txt --out m --trials 17 --quiet";

@@ -1,4 +1,4 @@
-//! Messages recommend what works, and know the words of other tools.
+//! Messages recommend what works, and suggest equivalents for names of other tools.
 
 use crate::support::Place;
 
@@ -51,7 +51,7 @@ fn a_table_under_another_name_is_recognised() {
 }
 
 #[test]
-fn names_of_other_tools_are_answered_with_ours() {
+fn names_of_other_tools_suggest_equivalents() {
     let place = place();
     for (options, expected) in [
         ("--model lambdamart", "LambdaMART is --model trees --objective lambdarank:ndcg"),
@@ -88,7 +88,7 @@ fn pairs_that_springsmooth_leaves_out_are_reported() {
 }
 
 #[test]
-fn options_are_named_as_they_were_given() {
+fn errors_name_options_as_given() {
     let place = place();
     for (options, expected) in [
         ("--model trees --trees 0", "--trees 0: expected a whole number of 1 or more"),

@@ -1,4 +1,4 @@
-//! Model folders: nothing foreign is deleted, nothing is half written, damage does not load.
+//! Model folders: no other file is deleted, nothing is written in part, damaged models do not load.
 
 use crate::support::Place;
 use std::fs;
@@ -101,7 +101,7 @@ fn resume_never_replaces_a_finished_model() {
 const CHECKPOINT: &str = "burnrkc1 hours of work";
 
 #[test]
-fn a_checkpoint_is_not_lost_unasked() {
+fn a_checkpoint_is_only_discarded_with_force() {
     let place = Place::new(&[("train.txt", &data()), ("model.checkpoint", CHECKPOINT)]);
     let message = place.run(&format!("{TRAIN} --out model")).bad(1);
     assert!(message.contains("model.checkpoint: checkpoint of an interrupted run"), "{message}");
@@ -113,7 +113,7 @@ fn a_checkpoint_is_not_lost_unasked() {
 }
 
 #[test]
-fn folds_and_the_demonstration_keep_the_same_rules() {
+fn folds_and_the_demonstration_follow_the_same_rules() {
     let place = Place::new(&[]);
     for fold in ["Fold1", "Fold2"] {
         fs::create_dir_all(path(&place, "data").join(fold)).expect("a folder");
@@ -205,7 +205,7 @@ mod unix {
     use std::process::Stdio;
 
     #[test]
-    fn a_link_is_followed_and_stays() {
+    fn a_symbolic_link_is_followed_and_kept() {
         let place = Place::new(&[("train.txt", &data())]);
         // To nothing yet, through another link, with and without a slash.
         symlink("second", path(&place, "first")).expect("a link");
@@ -249,7 +249,7 @@ mod unix {
     }
 
     #[test]
-    fn a_model_that_a_kill_left_hidden_gets_its_name_back() {
+    fn a_model_hidden_by_a_kill_is_restored() {
         let place = trained();
         let before = bytes(&place, "model");
         let hide = || fs::rename(path(&place, "model"), path(&place, ".burnrank-old-Ab3dE6-model")).expect("a rename");
@@ -266,7 +266,7 @@ mod unix {
     }
 
     #[test]
-    fn leftovers_are_cleaned_up_and_nothing_else() {
+    fn only_leftovers_are_removed() {
         let place = trained();
         for leftover in [".burnrank-new-Ab3dE6-model", ".burnrank-old-Ab3dE6-model"] {
             fs::create_dir(path(&place, leftover)).expect("a folder");

@@ -97,7 +97,7 @@ fn long_lists_have_the_same_gradient_on_both_paths() {
 }
 
 #[test]
-fn nearness_does_not_cancel_in_single_precision() {
+fn close_ranks_do_not_cancel_in_single_precision() {
     // One relevant document, the last: the pull on each other one is the weight of its distance, and nothing else.
     let n = 2_000;
     let mut labels = vec![0.0; n];
@@ -133,7 +133,7 @@ fn field(name: &str, scores: &[f64]) -> FieldReport {
 }
 
 #[test]
-fn a_field_does_not_depend_on_where_zero_is() {
+fn a_field_does_not_depend_on_the_offset_of_scores() {
     // Two of them tie, and must be moved apart the same way everywhere.
     let scores = [0.5, 2.0, -1.5, 3.0, 0.25, 0.25, -0.75, 1.0];
     for name in FIELDS {
@@ -181,7 +181,7 @@ fn a_field_does_not_depend_on_the_unit_of_scores() {
 }
 
 #[test]
-fn the_tool_says_the_same_of_scores_at_ten_thousand() {
+fn lambda_prints_the_same_for_scores_near_ten_thousand() {
     let data: String = [2, 0, 1, 0, 4, 0, 1].iter().map(|label| format!("{label} qid:1 1:0.5\n")).collect();
     let place = Place::new(&[("data.txt", &data)]);
     let says = |shift: f64| {
@@ -228,7 +228,7 @@ fn scores_and_epochs(model: Model, data: &burnrank::Dataset) -> (Vec<u32>, Vec<S
 }
 
 #[test]
-fn an_epoch_that_is_stopped_leaves_no_trace() {
+fn a_stopped_epoch_has_no_effect() {
     let data = Synthetic { queries: 12, documents: 10, features: 4, ..Synthetic::net() };
     let data = data.generator().unwrap().dataset().unwrap();
     let device = device::open("auto").unwrap();
@@ -280,7 +280,7 @@ fn an_epoch_that_is_stopped_leaves_no_trace() {
 /// Without an ear inside the epoch, the tool would end after hours.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_is_answered_inside_an_epoch() {
+fn an_interrupt_stops_within_an_epoch() {
     let place = Place::new(&[]);
     place.run("generate net --queries 1 --documents 200000 --features 2 --out long.txt").good();
     place.run("generate net --queries 4 --documents 5 --features 2 --out valid.txt").good();

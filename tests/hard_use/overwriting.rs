@@ -1,4 +1,4 @@
-//! No command overwrites a file that exists without `--force`, nor one that it reads at all.
+//! No command overwrites an existing file without `--force`, or ever a file that it reads.
 
 use super::support::Place;
 use std::collections::BTreeSet;
@@ -217,7 +217,7 @@ fn files_in_folders_are_replaced_only_with_force() {
 }
 
 #[test]
-fn a_model_is_replaced_only_with_force_and_spares_inputs() {
+fn a_model_is_replaced_only_with_force_and_never_an_input() {
     let place = place();
     std::fs::write(place.path().join("trees.txt"), include_str!("../../src/model/trees/tests/sample.txt")).unwrap();
     let import = "convert trees.txt --to model --out m";
@@ -280,7 +280,7 @@ fn training_discards_checkpoints_but_no_other_file_of_that_name() {
 }
 
 #[test]
-fn a_log_is_replaced_only_with_force_and_spares_inputs() {
+fn a_log_is_replaced_only_with_force_and_never_an_input() {
     let place = place();
     let train = "train --train d.txt --model linear --epochs 1 --quiet --out n --log";
     place.run(&format!("{train} log")).done();

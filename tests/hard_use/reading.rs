@@ -1,4 +1,4 @@
-//! Files that change, lines that are skipped, queries in files of their own, names that steer terminals.
+//! Files that change while they are read, skipped lines, query files, and names with terminal escapes.
 
 use super::support::Place;
 use burnrank::data::Chunks;
@@ -17,7 +17,7 @@ fn with_model(files: &[(&str, &str)]) -> Place {
 }
 
 #[test]
-fn a_file_that_is_cut_or_rewritten_meanwhile_is_an_error_and_nothing_worse() {
+fn a_file_that_is_truncated_or_rewritten_while_it_is_read_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.txt");
     let long: String = (0..40_000).map(|i| format!("{} qid:{} 1:0.25 2:{i}\n", i % 5, i / 10)).collect();
@@ -51,7 +51,7 @@ fn a_file_that_is_cut_or_rewritten_meanwhile_is_an_error_and_nothing_worse() {
 }
 
 #[test]
-fn the_change_of_a_file_is_named() {
+fn the_error_names_the_change_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.txt");
     let line = "1 qid:1 1:0.5\n";
@@ -96,7 +96,7 @@ fn lenient_scores_stand_on_the_lines_of_their_documents() {
 }
 
 #[test]
-fn query_files_are_found_beside_their_data() {
+fn query_files_are_found_next_to_their_data() {
     let place = with_model(&[
         ("a.txt", "1 1:1 2:1\n0 1:2\n2 1:3\n"),
         ("a.txt.query", "1\n2\n"),
@@ -119,7 +119,7 @@ fn query_files_are_found_beside_their_data() {
 }
 
 #[test]
-fn each_file_of_a_training_has_its_own_query_file() {
+fn each_file_of_a_training_run_has_its_query_file() {
     let rows = |n: usize| (0..n).map(|i| format!("{} 1:{} 2:{}\n", i % 2, i % 7, i % 3)).collect::<String>();
     let place = Place::new(&[
         ("train.txt", &rows(40)),
@@ -154,7 +154,7 @@ fn converting_over_a_file_needs_force() {
 }
 
 #[test]
-fn what_stands_in_a_file_cannot_steer_the_terminal() {
+fn text_of_files_cannot_control_the_terminal() {
     let escape = "\u{1b}]0;owned\u{7}";
     let place = Place::new(&[
         ("label.txt", &format!("{escape} qid:1 1:1\n")),
@@ -187,7 +187,7 @@ fn what_stands_in_a_file_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn damage_in_our_own_packed_files_is_found() {
+fn damage_of_compressed_files_is_detected() {
     let text: String = (0..2000).map(|i| format!("1 qid:{i} 1:0.{}\n", i * 7919 % 1000)).collect();
     let place = Place::new(&[("a.txt", &text)]);
     for name in ["b.zst", "b.gz"] {

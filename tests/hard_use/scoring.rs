@@ -58,7 +58,7 @@ fn equal_documents_tie_over_any_block() {
 }
 
 #[test]
-fn scores_are_the_same_in_one_file_regrouped_query_by_query_and_by_any_threads() {
+fn scores_do_not_depend_on_files_order_or_threads() {
     let lengths = [1, 300, 7, 512, 2, 100, 513, 40];
     for net in NETS {
         let place = with_model(net);
@@ -92,7 +92,7 @@ fn portable_is_an_option_and_a_variable() {
 }
 
 #[test]
-fn certify_answers_in_words_first_and_fits_a_terminal() {
+fn certify_prints_the_answer_first_and_fits_80_columns() {
     let place = with_model("--model linear");
     for more in ["", "--control --each-weight", "--metric pair-error --steps 0.5", "--metric map --stop-at-first"] {
         let ask = format!("certify --model model --data train.txt --epsilon 0.1 --delta 0.1 {more}");
@@ -112,7 +112,7 @@ fn certify_answers_in_words_first_and_fits_a_terminal() {
 }
 
 #[test]
-fn scores_that_are_no_numbers_are_refused() {
+fn scores_that_are_not_numbers_are_refused() {
     // Steps so large that the weights are, too.
     let place = with_model("--model linear --lr 100");
     let text = data(&[3]);
@@ -125,7 +125,7 @@ fn scores_that_are_no_numbers_are_refused() {
 }
 
 #[test]
-fn what_serving_needs_is_said_for_every_scaling() {
+fn every_scaling_documents_what_serving_needs() {
     let rows = |query: usize| format!("1 qid:{query} 1:{query} 2:5\n0 qid:{query} 1:9 2:{query}\n");
     let place = Place::new(&[("train.txt", &(1..7).map(rows).collect::<String>())]);
     for kind in burnrank::ScaleKind::ALL {
@@ -133,7 +133,7 @@ fn what_serving_needs_is_said_for_every_scaling() {
         assert_eq!(place.run(&train).code, Some(0));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let sentence = kind.serving();
-        assert_eq!(sentence.contains("can be scored alone"), !kind.is_per_query(), "{sentence}");
+        assert_eq!(sentence.contains("can be scored independently"), !kind.is_per_query(), "{sentence}");
         assert_eq!(sentence.contains("all candidates of a query"), kind.is_per_query(), "{sentence}");
         assert!(words(&place.run("info model").good()).contains(sentence), "{kind}");
         assert_eq!(place.run("info model --json").json()["serving"], sentence);

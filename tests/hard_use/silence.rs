@@ -1,4 +1,4 @@
-//! What has no effect is named: side files, labels without an order, labels that no threshold reaches.
+//! Warnings about input without effect: side files, constant labels, thresholds above all labels.
 
 use super::support::Place;
 
@@ -8,7 +8,7 @@ fn data(queries: usize, label: impl Fn(usize) -> f64) -> String {
 }
 
 #[test]
-fn lightgbms_other_side_files_are_named_and_ignored() {
+fn unsupported_side_files_of_lightgbm_are_named() {
     let rows = data(10, |i| (i % 3) as f64);
     let files = ["train.txt", "vali.txt", "test.txt"].map(|name| (name, rows.as_str()));
     let place = Place::new(&files);
@@ -38,7 +38,7 @@ fn lightgbms_other_side_files_are_named_and_ignored() {
 }
 
 #[test]
-fn labels_without_an_order_are_refused_before_any_work() {
+fn constant_labels_are_refused_before_any_work() {
     let zero = data(12, |_| 0.0);
     // Labels differ, but not within a query.
     let by_query = data(12, |i| (i / 4 % 3) as f64);
@@ -84,7 +84,7 @@ fn labels_without_an_order_are_refused_before_any_work() {
 }
 
 #[test]
-fn target_probabilities_may_give_the_order_that_labels_lack() {
+fn target_probabilities_can_replace_constant_labels() {
     let rows: String = (0..12).map(|i| format!("0 qid:{} 1:{} 2:{} #docid = d{i}\n", i / 4, i % 7, i % 3)).collect();
     let targets: String = (0..3).map(|q| format!("{q} d{} d{} 0.9\n", 4 * q, 4 * q + 1)).collect();
     let place =
@@ -94,7 +94,7 @@ fn target_probabilities_may_give_the_order_that_labels_lack() {
 }
 
 #[test]
-fn binary_metrics_that_no_label_reaches_are_named() {
+fn binary_metrics_without_relevant_labels_are_named() {
     let place = Place::new(&[("rates.txt", &data(12, |i| (i % 4) as f64 / 5.0)), ("s.txt", ""), ("t.txt", "")]);
     let scores = |file: &str, modulus: usize| {
         let text: String = (0..48).map(|i| format!("{}\n", i % modulus)).collect();

@@ -1,4 +1,4 @@
-//! Training that is interrupted, refused or diverges loses nothing and says so.
+//! Training that is interrupted, refused or diverges loses nothing and says why.
 
 use crate::support::{Place, Ran, wait_for_checkpoint};
 use burnrank::ScaleKind;
@@ -55,7 +55,7 @@ fn config(objective: &str, metric: &str) -> TrainConfig {
 }
 
 #[test]
-fn a_checkpoint_from_before_the_first_epoch_can_be_gone_on_with() {
+fn a_checkpoint_from_before_the_first_epoch_can_be_resumed() {
     let (train, valid) = small();
     let device = device::open("auto").unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ fn a_checkpoint_from_before_the_first_epoch_can_be_gone_on_with() {
 }
 
 #[test]
-fn other_targets_are_another_run() {
+fn other_targets_make_a_different_run() {
     let (train, valid) = small();
     let device = device::open("auto").unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ fn other_targets_are_another_run() {
 }
 
 #[test]
-fn labels_that_a_measure_has_no_value_for_are_found_before_training() {
+fn labels_invalid_for_the_metric_are_detected_before_training() {
     let place = place();
     let high = data(10, 3, 0).replacen("2 qid", "2000 qid", 3);
     std::fs::write(place.0.path().join("high.txt"), &high).unwrap();
@@ -130,7 +130,7 @@ fn labels_that_a_measure_has_no_value_for_are_found_before_training() {
 }
 
 #[test]
-fn a_trainer_is_not_made_for_labels_without_a_value() {
+fn a_trainer_refuses_labels_invalid_for_the_metric() {
     let of = |label: f32| Dataset::new(1, vec![0.0; 2], vec![label, 0.0], vec![("a".into(), 2)]).unwrap();
     let device = device::open("auto").unwrap();
     let message = |objective: &str, metric: &str, train: f32, valid: f32| {
@@ -146,7 +146,7 @@ fn a_trainer_is_not_made_for_labels_without_a_value() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_found_before_training() {
+fn an_unwritable_folder_is_detected_before_training() {
     let place = place();
     let message = place.run("train --train train.txt --epochs 3 --out train.txt/model --json").bad(1);
     assert!(message.contains("train.txt/model"), "{message}");
@@ -170,7 +170,7 @@ fn full(place: &Place, arguments: &str) -> Ran {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_or_full_output_neither_stops_training_nor_hides_itself() {
+fn a_closed_or_full_output_is_reported_and_does_not_stop_training() {
     for run in [closed, full] {
         for options in ["", "--json"] {
             let place = place();
@@ -203,7 +203,7 @@ fn a_closed_or_full_output_neither_stops_training_nor_hides_itself() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_or_closed_log_neither_stops_training_nor_hides_itself() {
+fn a_full_or_closed_log_is_reported_and_does_not_stop_training() {
     let place = place();
     let ran = place.run(&format!("{TRAIN} --log /dev/full"));
     assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -240,7 +240,7 @@ fn test_data_does_not_change_the_model() {
 }
 
 #[test]
-fn fewer_features_than_the_model_must_be_declared_or_visible() {
+fn fewer_features_than_the_model_must_be_declared_or_evident() {
     let dense = data(4, 2, 2);
     // The last document leaves out its first feature: zeros may be missing anywhere.
     let (rest, last) = dense.trim_end().rsplit_once('\n').unwrap();
@@ -278,7 +278,7 @@ fn fewer_features_than_the_model_must_be_declared_or_visible() {
 }
 
 #[test]
-fn chunks_are_sparse_when_the_file_is_whatever_their_size() {
+fn chunks_of_any_size_are_sparse_if_the_file_is() {
     use burnrank::data::Chunks;
     use burnrank::{ReadOptions, read};
     let dense = data(6, 3, 0);
@@ -339,7 +339,7 @@ fn training_reports_data_problems() {
 }
 
 #[test]
-fn divergence_is_said_in_words() {
+fn divergence_is_explained() {
     let place = place();
     // The penalty overshoots: each step makes the weights a thousand times as large, until they are infinite.
     let options = "--model linear --optimizer sgd --lr 100 --l2 10 --patience 0";
@@ -383,7 +383,7 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupt_before_the_first_epoch_can_be_gone_on_after() {
+fn a_run_interrupted_before_the_first_epoch_can_be_resumed() {
     let pause = |milliseconds| std::thread::sleep(std::time::Duration::from_millis(milliseconds));
     // A pipe as the log holds the run up right before its first epoch; how soon that is depends on the machine.
     for attempt in 1..=10 {
@@ -410,7 +410,7 @@ fn an_interrupt_before_the_first_epoch_can_be_gone_on_after() {
 }
 
 #[test]
-fn the_demonstration_takes_an_objective_and_says_what_is_next() {
+fn the_demonstration_accepts_an_objective_and_prints_next_steps() {
     let place = Place::new(&[]);
     let shown = place.run("train --objective lambdarank:map --epochs 1 --out shown").good();
     assert!(shown.contains("\nlambdarank:map ") && !shown.contains("\nranknet "), "{shown}");
@@ -419,7 +419,7 @@ fn the_demonstration_takes_an_objective_and_says_what_is_next() {
 }
 
 #[test]
-fn a_log_never_replaces_what_is_not_a_log() {
+fn a_log_never_replaces_another_file() {
     let place = place();
     let before = place.read("train.txt");
     for log in ["train.txt", "valid.txt"] {
@@ -442,7 +442,7 @@ fn a_log_never_replaces_what_is_not_a_log() {
 }
 
 #[test]
-fn a_file_that_comes_into_the_model_folder_meanwhile_costs_no_training() {
+fn a_file_created_in_the_model_folder_during_training_loses_no_work() {
     let place = place();
     place.run(TRAIN).good();
     let train =
@@ -467,7 +467,7 @@ fn a_file_that_comes_into_the_model_folder_meanwhile_costs_no_training() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_path_that_is_no_text_is_no_panic() {
+fn a_path_that_is_not_utf8_does_not_panic() {
     use std::os::unix::ffi::OsStrExt;
     let place = place();
     let mut command = place.command("train --train train.txt --epochs 1 --json --out");

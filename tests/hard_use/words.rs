@@ -45,7 +45,7 @@ const USAGE: [&str; 38] = [
 ];
 
 #[test]
-fn settings_that_make_no_sense_are_usage_before_any_file_is_read() {
+fn invalid_settings_are_usage_errors_before_any_file_is_read() {
     let place = Place::new(&[]);
     for line in USAGE {
         let message = place.run(line).bad(2);
@@ -55,7 +55,7 @@ fn settings_that_make_no_sense_are_usage_before_any_file_is_read() {
 }
 
 #[test]
-fn bad_data_is_not_usage() {
+fn bad_data_is_not_a_usage_error() {
     let place = Place::new(&[
         ("one.txt", "1 qid:a 1:1\n0 qid:a 1:2\n"),
         ("zeros.txt", "0 qid:a 1:1\n0 qid:a 1:2\n0 qid:b 1:2\n"),
@@ -77,7 +77,7 @@ fn bad_data_is_not_usage() {
 }
 
 #[test]
-fn mistakes_are_answered_with_what_was_meant() {
+fn typing_mistakes_get_suggestions() {
     let place = Place::new(&[]);
     for (line, expected) in [
         ("train --metric ncdg@10", "error: unknown metric 'ncdg@10': did you mean 'ndcg@10'?\n"),
@@ -123,7 +123,7 @@ fn help_fits_eighty_columns() {
 }
 
 #[test]
-fn lambda_gives_its_verdict_first_and_twenty_documents() {
+fn lambda_prints_the_verdict_first_and_twenty_documents() {
     let documents = (0..200).map(|i| format!("{} qid:7 1:{i}\n", i % 3)).collect::<String>();
     let scores = (0..200).map(|i| format!("{}\n", (i * 37 % 200) as f64 / 50.0)).collect::<String>();
     let place = Place::new(&[("all.txt", &documents), ("scores.txt", &scores)]);
@@ -148,7 +148,7 @@ fn lambda_gives_its_verdict_first_and_twenty_documents() {
 }
 
 #[test]
-fn lambda_says_each_verdict_in_words_that_fit() {
+fn lambda_prints_every_verdict_within_80_columns() {
     let place = Place::new(&[]);
     for (objective, verdict) in [
         ("ranknet", "ranknet derives from a convex cost at all examined points"),

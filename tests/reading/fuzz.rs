@@ -1,4 +1,4 @@
-//! A fuzzer of the reader: near-valid texts, cut, spliced and spoilt, seeded and in parallel.
+//! A fuzzer of the reader: nearly valid text, truncated, spliced and damaged, seeded and in parallel.
 
 use burnrank::data::trec::{parse_qrels, parse_run};
 use burnrank::data::{Chunks, Rows, Skipped, Zeros, parse_scores, write_to};

@@ -1,4 +1,4 @@
-//! What a server that is asked to stop owes its clients, and the memory that it gives back.
+//! Stopping the server: requests that it still answers, and memory that it frees.
 
 use super::{Client, Running, json_request, request};
 use crate::support::signal;
@@ -56,7 +56,7 @@ fn read_all(stream: &mut TcpStream) -> String {
 
 /// A request that is only half there when the server is asked to stop is waited for, up to --timeout.
 #[test]
-fn half_a_head_is_waited_for_but_not_for_ever() {
+fn an_incomplete_header_is_waited_for_until_the_timeout() {
     let mut running = Running::simple("--timeout 2");
     let request = json_request("[[1,2],[3,-4]]");
     let (mut slow, mut never) = (running.client(), running.client());
@@ -73,7 +73,7 @@ fn half_a_head_is_waited_for_but_not_for_ever() {
 
 /// A client that sends its request right after the connection was taken is heard.
 #[test]
-fn a_request_that_follows_its_connection_is_answered() {
+fn a_request_on_a_late_connection_is_answered() {
     let mut running = Running::simple("");
     let mut clients: Vec<Client> = (0..20).map(|_| running.client()).collect();
     signal(&running.child, "TERM");
@@ -94,7 +94,7 @@ fn resident(process: u32) -> usize {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn memory_of_large_bodies_is_given_back() {
+fn memory_of_large_bodies_is_freed() {
     let running = Running::simple("--max-documents 10000000 --threads 4");
     running.is_well();
     let before = resident(running.child.id());

@@ -1,4 +1,4 @@
-//! The program of a package as tests run it: a folder of its own, a command line, and what came of it.
+//! Runs the program of a package in a temporary folder.
 #![allow(dead_code)] // not every test file uses all of it
 
 use std::io::Write;
@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The program under test: each package has one.
+/// The program under test, one per package.
 const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_burnrank"), option_env!("CARGO_BIN_EXE_experiments")) {
     (Some(program), _) | (None, Some(program)) => program,
     (None, None) => panic!("no program is built: its feature is missing"),
 };
 
-/// What a run of the tool came to.
+/// Exit code and output of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -26,19 +26,19 @@ impl Ran {
         Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Standard output of a run that must have gone well and silently.
+    /// Returns standard output; the command must have succeeded without messages.
     pub fn good(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self:?}");
         self.out
     }
 
-    /// Standard output of a run that must have gone well, whatever it noted about the data.
+    /// Returns standard output; the command must have succeeded, with or without messages.
     pub fn done(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.out
     }
 
-    /// The message of a run that must have failed with `code`.
+    /// Returns the error message; the command must have failed with `code`.
     pub fn bad(self, code: i32) -> String {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
         assert!(self.err.starts_with("error: "), "{}", self.err);
@@ -50,7 +50,7 @@ impl Ran {
     }
 }
 
-/// A folder of its own for each test, which the tool runs in.
+/// A temporary folder that commands run in.
 pub struct Place(pub TempDir);
 
 impl Place {
@@ -90,7 +90,7 @@ impl Place {
         std::fs::read_to_string(self.0.path().join(file)).expect(file)
     }
 
-    /// All files and folders, hidden ones too.
+    /// Returns all files and folders, including hidden ones.
     pub fn list(&self) -> Vec<String> {
         fn walk(folder: &Path, root: &Path, names: &mut Vec<String>) {
             for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -125,10 +125,10 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.expect("a signal").success());
 }
 
-/// Runs a script in a folder; `None` where there is no such Python or it lacks a module.
+/// Runs a Python script in a folder. Returns `None` if BURNRANK_PYTHON is not set or lacks a module.
 pub fn python(script: &str, modules: &[&str], folder: &Path) -> Option<String> {
     let Some(python) = std::env::var_os("BURNRANK_PYTHON") else {
-        println!("skipped: BURNRANK_PYTHON names no Python with {}", modules.join(", "));
+        println!("skipped: BURNRANK_PYTHON does not name a Python with {}", modules.join(", "));
         return None;
     };
     let run =

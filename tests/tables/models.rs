@@ -1,4 +1,4 @@
-//! The tool on tables: the same models and scores as from text, and columns by name.
+//! The tool with tables: the same models and scores as with text, and columns matched by name.
 
 use super::support::{Place, Ran};
 use super::write::{Column, Values, column, parquet, properties};
@@ -219,7 +219,7 @@ fn training_sets_are_matched_by_name() {
 /// The commands on tables in docs/data.md, in their order.
 #[test]
 #[cfg(unix)]
-fn the_page_about_tables_works() {
+fn the_commands_of_the_page_on_data_work() {
     let place = generated();
     let part = |name: &str| read(place.path().join(format!("parts/{name}.txt")), &ReadOptions::default()).unwrap().data;
     for (from, to) in [("train", "train"), ("vali", "vali"), ("test", "new"), ("test", "test")] {
@@ -256,7 +256,7 @@ fn the_page_about_tables_works() {
 }
 
 #[test]
-fn memory_is_asked_for() {
+fn memory_limits_apply_to_tables() {
     let place = generated();
     let data = read(place.path().join("all.txt"), &ReadOptions::default()).unwrap().data;
     let many: Vec<usize> = (0..data.n_queries()).collect();

@@ -1,4 +1,4 @@
-//! Parquet files as other programs write them, made here.
+//! Writes Parquet files as other programs do.
 
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;

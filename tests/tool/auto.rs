@@ -1,4 +1,4 @@
-//! `burnrank train` without a model: a race, and one folder that no command knows anything special about.
+//! `burnrank train` without `--model`: model selection, which ends in an ordinary model folder.
 
 use super::support::Place;
 use serde_json::Value;
@@ -18,13 +18,13 @@ fn info(place: &Place, model: &str) -> Value {
 }
 
 #[test]
-fn a_race_ends_in_one_model_that_every_command_takes() {
+fn model_selection_ends_in_one_model_that_every_command_reads() {
     let place = place();
     let printed =
         place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").done();
     assert!(printed.starts_with("lambdarank:ndcg: expected ndcg@10 0."), "{printed}");
     assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
-    assert!(printed.contains("\n  setting ") && printed.contains("can be scored alone"), "{printed}");
+    assert!(printed.contains("\n  setting ") && printed.contains("can be scored independently"), "{printed}");
     let info = info(&place, "m");
     assert_eq!((&info["settings"]["model"], &info["settings"]["selection"]["runs"]), (&"auto".into(), &12.into()));
     assert!(info["members"].as_array().is_some_and(|members| members.len() > 1), "{info}");
@@ -46,7 +46,10 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
     }
     place.run("report m --out page.html").good();
     let page = place.read("page.html");
-    assert!(page.contains("of the selected settings: mean over the runs") && !page.contains("No training log"), "{page}");
+    assert!(
+        page.contains("of the selected settings: mean over the runs") && !page.contains("No training log"),
+        "{page}"
+    );
     place.run("info m").good();
     assert_eq!(place.run("predict --model m --data test.txt").good().lines().count(), 80);
     place.run("certify --model m --data valid.txt --metric ndcg@10 --epsilon 0.5 --delta 0.5 --quiet").good();
@@ -58,7 +61,7 @@ fn race_of(info: &Value) -> &[Value] {
 }
 
 #[test]
-fn settings_are_compared_on_what_they_have_in_common() {
+fn candidates_are_compared_on_common_queries() {
     let place = place();
     let printed = place.run("train --train train.txt --valid valid.txt --out m --trials 25 --quiet").done();
     let info = info(&place, "m");
@@ -119,7 +122,7 @@ fn each_fold_names_what_it_selected() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_model_whatever_the_threads() {
+fn the_same_seed_gives_the_same_model_for_any_number_of_threads() {
     let place = place();
     for threads in [1, 3] {
         place.run(&format!("train --train train.txt --out m{threads} --trials 10 --threads {threads} --quiet")).done();
@@ -131,7 +134,7 @@ fn the_same_seed_gives_the_same_model_whatever_the_threads() {
 }
 
 #[test]
-fn options_of_one_model_are_not_for_the_choice() {
+fn options_of_a_single_model_are_refused_for_model_selection() {
     let place = place();
     for (arguments, words) in [
         ("--model auto --hidden 3", "--hidden is for mlp, not for auto"),
@@ -152,7 +155,7 @@ fn options_of_one_model_are_not_for_the_choice() {
 }
 
 #[test]
-fn a_scaling_may_be_chosen_for_one_net() {
+fn scale_auto_selects_a_scaling_for_one_net() {
     let place = place();
     let ran = place.run("train --train train.txt --valid valid.txt --model linear --scale auto --out m");
     assert_eq!(ran.code, Some(0), "{}", ran.err);

@@ -1,4 +1,4 @@
-//! A cache in the place of text: every command says the same of it, and trains the same bytes from it.
+//! Caches instead of text: every command prints the same, and training gives the same bytes.
 
 use super::support::Place;
 use serde_json::Value;
@@ -40,7 +40,7 @@ fn model(place: &Place, folder: &str) -> (Vec<u8>, Value) {
 }
 
 #[test]
-fn text_packed_text_and_a_cache_train_the_same_bytes() {
+fn text_compressed_text_and_a_cache_train_the_same_bytes() {
     let place = place();
     for kind in ["linear", "mlp --hidden 4"] {
         for scaling in ["none", "log1p", "zscore", "minmax", "log1p-zscore", "quantile", "query-minmax", "query-zscore"]
@@ -83,7 +83,7 @@ fn separate_validation_and_test_caches_train_the_same_bytes() {
 }
 
 #[test]
-fn every_command_takes_a_cache_in_the_place_of_text() {
+fn every_command_reads_a_cache_instead_of_text() {
     let place = place();
     place.run("train --train a.cache --model linear --scale minmax --epochs 2 --quiet --out model").done();
     place.run("predict --model model --data a.cache --out scores.txt").good();
@@ -123,7 +123,7 @@ fn every_command_takes_a_cache_in_the_place_of_text() {
 }
 
 #[test]
-fn half_the_bytes_say_how_much_they_round() {
+fn half_precision_reports_rounding_errors() {
     let place = place();
     let printed = place.run("convert a.txt --regroup --to cache --half --out half.cache").good();
     assert!(printed.contains("Rounded to f16: the largest absolute error is 0e0"), "eighths are f16: {printed}");
@@ -149,7 +149,7 @@ fn half_the_bytes_say_how_much_they_round() {
 }
 
 #[test]
-fn generate_writes_a_cache_by_its_name() {
+fn generate_writes_a_cache_if_the_name_says_so() {
     let place = Place::new(&[]);
     let settings = "generate web --queries 30 --documents 10 --seed 3";
     place.run(&format!("{settings} --quiet --out a.txt")).done();
@@ -161,7 +161,7 @@ fn generate_writes_a_cache_by_its_name() {
 }
 
 #[test]
-fn names_of_features_stay_with_a_cache() {
+fn a_cache_keeps_the_names_of_features() {
     let place = Place::new(&[("a.txt", super::SMALL), ("names", "1 bm25\n2 clicks\n")]);
     place.run("convert a.txt --to cache --feature-names names --out a.cache").good();
     let report = place.run("data a.cache --json").json();
@@ -179,11 +179,15 @@ fn names_of_features_stay_with_a_cache() {
 }
 
 #[test]
-fn what_makes_no_sense_of_a_cache_is_refused() {
+fn invalid_options_for_caches_are_refused() {
     let place = Place::new(&[("a.txt", super::SMALL)]);
     for (arguments, code, expected) in [
         ("convert a.txt --to cache --out -", 2, "a cache can neither be compressed nor written to standard output"),
-        ("convert a.txt --to cache --out a.cache.gz", 2, "a cache can neither be compressed nor written to standard output"),
+        (
+            "convert a.txt --to cache --out a.cache.gz",
+            2,
+            "a cache can neither be compressed nor written to standard output",
+        ),
         ("convert a.txt --half --out b.txt", 2, "add --to cache"),
         ("convert a.txt --to cache --scale zscore --out a.cache", 2, "--scale is for LETOR files"),
         ("convert a.txt --to cache --out no/such/a.cache", 1, "cannot create"),

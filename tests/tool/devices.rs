@@ -1,4 +1,4 @@
-//! What there is to compute on, and how it is chosen.
+//! The list of devices, and `--device`.
 
 use super::support::Place;
 use burnrank::device;

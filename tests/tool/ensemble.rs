@@ -1,4 +1,4 @@
-//! `burnrank train --ensemble N`: several models, one folder that no command knows anything special about.
+//! `burnrank train --ensemble N`: several models, averaged into an ordinary model folder.
 
 use super::support::Place;
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn record(place: &Place, model: &str) -> Vec<u8> {
 }
 
 #[test]
-fn an_ensemble_of_one_is_the_run_without() {
+fn an_ensemble_of_one_equals_a_plain_run() {
     let place = place();
     for more in ["", "--valid valid.txt", "--scale zscore --model linear"] {
         place.run(&format!("train {FEW} {more} --out plain --force")).done();
@@ -51,7 +51,7 @@ fn threads_do_not_matter() {
 }
 
 #[test]
-fn with_validation_data_the_average_is_judged() {
+fn with_validation_data_the_average_is_evaluated() {
     let place = place();
     let printed = place.run(&format!("train {FEW} --valid valid.txt --test test.txt --ensemble 3 --out m")).done();
     assert!(
@@ -134,7 +134,7 @@ fn folds_and_targets_work() {
 }
 
 #[test]
-fn what_is_no_ensemble_is_refused() {
+fn invalid_ensembles_are_refused() {
     let place = Place::new(&[]);
     let message = place.run("train --train no.txt --out m --model ranksvm --ensemble 2").bad(2);
     assert!(message.contains("--ensemble is for nets and trees, not for ranksvm"), "{message}");

@@ -1,4 +1,4 @@
-//! `burnrank explain`: what it prints, draws and refuses, and its Shapley values beside LightGBM's own.
+//! `burnrank explain`: output, figures, errors, and Shapley values compared with LightGBM's.
 
 use super::support::{Place, python};
 use burnrank::analysis::explain::{Counts, Explainer};
@@ -34,7 +34,7 @@ pub fn place() -> Place {
 }
 
 #[test]
-fn the_feature_that_decides_is_named_first() {
+fn the_most_important_feature_is_first() {
     let place = place();
     let text = place.run("explain --model model --data data.txt").good();
     // Lines are folded at 80 columns.
@@ -44,9 +44,7 @@ fn the_feature_that_decides_is_named_first() {
         "{text}"
     );
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    for words in
-        ["change of ndcg@10", "95% interval", "weight", "noise", "query<b>", "permuted within each query"]
-    {
+    for words in ["change of ndcg@10", "95% interval", "weight", "noise", "query<b>", "permuted within each query"] {
         assert!(said.contains(words), "{words}: {text}");
     }
     // The same seed, the same bytes, whatever the threads.
@@ -132,7 +130,7 @@ fn figures_are_svg() {
 }
 
 #[test]
-fn what_cannot_be_explained_is_refused() {
+fn unsupported_explanations_are_refused() {
     let place = place();
     std::fs::write(place.path().join("short.txt"), "1\n2\n").unwrap();
     std::fs::write(place.path().join("other.run"), "0 Q0 nobody 1 1.5 tag\n").unwrap();
@@ -151,7 +149,7 @@ fn what_cannot_be_explained_is_refused() {
 }
 
 #[test]
-fn trees_have_lightgbms_own_contributions() {
+fn contributions_of_trees_equal_those_of_lightgbm() {
     let folder = tempfile::tempdir().unwrap();
     let script = "
 import lightgbm, numpy

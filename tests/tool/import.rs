@@ -51,7 +51,7 @@ fn an_xgboost_model_becomes_a_model_folder() {
 
 /// Data has 0 for what is missing: every command that scores says for which features that is not what the library does.
 #[test]
-fn features_whose_missing_values_go_another_way_are_named_once_per_run() {
+fn features_with_other_missing_values_are_named_once_per_run() {
     let place = Place::new(&[("m.txt", LIGHTGBM), ("m.json", XGBOOST), ("a.txt", DATA)]);
     let known = "features bm25, language: missing values (NaN, or absent from XGBoost's sparse matrix) count as 0 here";
     let mut commands = vec!["convert m.txt --to model --out model --json".to_owned()];
@@ -79,7 +79,7 @@ fn features_whose_missing_values_go_another_way_are_named_once_per_run() {
 
 /// One tree of each kind: `best_iteration` counts iterations, not trees.
 #[test]
-fn trees_after_the_best_iteration_are_left_out() {
+fn trees_after_the_best_iteration_are_omitted() {
     let best = |attributes: &str| {
         let text = XGBOOST.replace("\"attributes\": {}", &format!("\"attributes\": {attributes}"));
         let place = Place::new(&[("m.json", &text), ("a.txt", "1 qid:1 1:9 2:0 3:-9\n0 qid:1 1:0 2:0 3:0\n")]);
@@ -104,7 +104,7 @@ fn trees_after_the_best_iteration_are_left_out() {
 }
 
 #[test]
-fn columns_that_lightgbm_counted_from_zero_move_down() {
+fn zero_based_columns_of_lightgbm_are_shifted() {
     let counted = LIGHTGBM
         .replace("max_feature_idx=3", "max_feature_idx=4")
         .replace("feature_names=", "feature_names=Column_0 ")

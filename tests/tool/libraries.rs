@@ -1,5 +1,5 @@
 //! Trees of LightGBM and XGBoost against the libraries themselves. BURNRANK_PYTHON names a Python that has numpy, pandas,
-//! lightgbm and xgboost; without one, these tests say that they were skipped.
+//! lightgbm and xgboost; without it, these tests are skipped.
 
 use super::support::{Place, python};
 use burnrank::model::Forest;
@@ -116,7 +116,7 @@ for name, scores in [('m.txt', model.predict(table)), ('m.json', ranker.predict(
 ";
 
 #[test]
-fn categories_of_tables_are_their_numbers_in_the_data() {
+fn categories_are_numbers_in_the_data() {
     let place = Place::new(&[]);
     if python(TABLES, &["numpy", "pandas", "lightgbm", "xgboost"], place.path()).is_none() {
         return;

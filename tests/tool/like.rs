@@ -69,12 +69,12 @@ const PRINTED_LONG: [Printed; 4] = [
 ];
 
 #[test]
-fn other_programs_numbers_are_had_to_their_last_digit() {
+fn values_of_other_programs_are_matched_to_the_last_digit() {
     compare(&Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]), &PRINTED);
 }
 
 #[test]
-fn lists_of_more_than_32_documents_have_other_programs_numbers() {
+fn values_of_other_programs_are_matched_on_lists_of_more_than_32_documents() {
     compare(&Place::new(&[("data.txt", LONG_DATA), ("scores.txt", LONG_SCORES)]), &PRINTED_LONG);
 }
 
@@ -97,7 +97,7 @@ fn compare(place: &Place, printed: &[Printed]) {
 }
 
 #[test]
-fn without_a_metric_the_programs_usual_ones_are_evaluated() {
+fn without_a_metric_those_of_the_program_are_evaluated() {
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES), ("others.txt", SCORES)]);
     for (program, usual) in [
         ("trec_eval", &["ndcg:linear@10", "map", "mrr"][..]),
@@ -115,7 +115,7 @@ fn without_a_metric_the_programs_usual_ones_are_evaluated() {
 }
 
 #[test]
-fn the_discount_that_is_stated_is_the_one_of_the_metrics() {
+fn the_printed_discount_is_that_of_the_metrics() {
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
     let (usual, letor) = ("1 / log2(1 + rank)", "1 at ranks 1 and 2, then 1 / log2(rank)");
     for (options, discount) in [
@@ -134,7 +134,7 @@ fn the_discount_that_is_stated_is_the_one_of_the_metrics() {
 }
 
 #[test]
-fn what_a_program_cannot_say_is_refused() {
+fn metrics_that_a_program_lacks_are_refused() {
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES), ("run.txt", "1 Q0 D1-00 1 0.5 x\n")]);
     let ask = |rest: &str| place.run(&format!("evaluate --data data.txt {rest}"));
     let message = ask("--scores scores.txt --like sklearn --metric err@10").bad(2);
@@ -147,7 +147,7 @@ fn what_a_program_cannot_say_is_refused() {
 
 /// The table of docs/conventions.md.
 #[test]
-fn the_conventions_page_says_what_is_printed() {
+fn the_table_of_the_conventions_page_is_right() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/conventions.md")).expect("the page");
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
     for (program, called, measures) in [

@@ -1,4 +1,4 @@
-//! `burnrank report`: one page that needs nothing else, right at every width.
+//! `burnrank report`: a self-contained page that fits every width.
 
 use super::explain::place;
 use super::support::Place;
@@ -50,7 +50,7 @@ fn full(place: &Place) -> String {
 }
 
 #[test]
-fn the_page_is_whole_and_alone() {
+fn the_page_is_complete_and_self_contained() {
     let place = place();
     let page = full(&place);
     let elements = well_formed(&page);
@@ -92,7 +92,7 @@ fn the_page_is_whole_and_alone() {
 }
 
 #[test]
-fn a_page_without_data_has_what_the_folder_has() {
+fn a_page_without_data_shows_the_model_folder() {
     let place = place();
     let text = place.run("report model -o page.html").good();
     assert!(text.starts_with("page.html: 1 model, "), "{text}");
@@ -221,7 +221,7 @@ fn chromium() -> Option<&'static str> {
 }
 
 #[test]
-fn nothing_overflows_on_phones_and_desks() {
+fn pages_fit_phones_and_desktops() {
     let Some(chromium) = chromium() else {
         println!("skipped: no Chromium is installed");
         return;

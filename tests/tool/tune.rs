@@ -1,4 +1,4 @@
-//! `burnrank tune`: what it prints and keeps, that it resumes after a kill, and that its command trains the winner.
+//! `burnrank tune`: output, files, resuming after a kill, and the printed command, which trains the best model.
 
 use super::support::{Place, signal};
 use burnrank::{Synthetic, WriteOptions, write};
@@ -105,10 +105,7 @@ fn the_default_is_what_train_does() {
 fn a_search_without_a_result_is_an_error() {
     let place = place();
     let message = tune(&place, &["--trials", "4", "--seconds", "0.000001"]).bad(1);
-    assert!(
-        message.contains("no trial finished in this time") && message.contains("increase --seconds"),
-        "{message}"
-    );
+    assert!(message.contains("no trial finished in this time") && message.contains("increase --seconds"), "{message}");
     std::fs::write(place.path().join("space.toml"), "[nets]\nlr = [1e38]\n").expect("a file");
     let found = tune(&place, &["--trials", "3", "--json"]).json();
     assert_eq!(found["best"], 0);
@@ -275,7 +272,7 @@ fn bad_usage_and_bad_spaces_are_refused_before_any_data_is_read() {
 }
 
 #[test]
-fn the_standard_space_is_printed_and_taken() {
+fn the_default_space_can_be_printed_and_read() {
     let place = place();
     let printed = place.run("tune --print-space").good();
     std::fs::write(place.path().join("standard.toml"), &printed).expect("a file");

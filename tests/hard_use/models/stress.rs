@@ -1,5 +1,4 @@
-//! Many damaged models and many kills: `cargo test --release --test hard_use -- --ignored`, with the count in
-//! BURNRANK_STRESS.
+//! Many damaged models and many kills: `cargo test --release --test hard_use -- --ignored`, with their number in BURNRANK_STRESS.
 
 use super::{TRAIN, data, trained};
 use crate::support::Place;

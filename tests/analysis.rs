@@ -235,7 +235,7 @@ fn certify_writes_text_json_and_figures() {
     assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);
     assert_ne!(json(at, &format!("{ask} --seed 5")), found);
     let output = text(at, &format!("{ask} --steps 0.5 --relative --stop-at-first"));
-    assert!(output.contains("random weights of the same length") && output.contains("Each weight alone"), "{output}");
+    assert!(output.contains("random weights of the same norm") && output.contains("Each weight alone"), "{output}");
     assert_error(at, "certify --model model --data all.txt --steps 0.1,x", 2, "'x' is not a number");
     assert_error(at, "certify --model model --data all.txt --steps 0", 2, "step 0");
     assert_error(at, "certify --model model --data all.txt --epsilon 1", 2, "epsilon 1");
@@ -271,7 +271,7 @@ fn lambda_distinguishes_fields() {
         assert!(output.contains("query 7") && output.contains("jump at tie"), "{output}");
         assert_svg(&at.join("f.svg"));
     }
-    assert_error(at, "lambda --objective ranknet --data all.txt --query-id none", 1, "no query 'none'");
+    assert_error(at, "lambda --objective ranknet --data all.txt --query-id none", 1, "query 'none' is missing");
     assert_error(at, "lambda --objective ndcg-loss2:gaussian=4", 2, "random field");
     assert_error(at, "lambda --objective nonsense", 2, "nonsense");
 }

@@ -217,7 +217,7 @@ fn evaluation_agrees_with_the_formulas() {
     assert_eq!(names, ["ndcg@10", "mrr", "map"]);
     let first = &json["metrics"][0];
     assert!(close(&first["mean"], (ndcg + 1.0) / 2.0));
-    // Of two values the standard error is half their distance; t of one degree of freedom is tan(0.475 pi).
+    // The standard error of two values is half their distance; t with one degree of freedom is tan(0.475 pi).
     let error = (1.0 - ndcg) / 2.0;
     assert!(close(&first["standard_error"], error));
     let t = (0.475 * std::f64::consts::PI).tan();
@@ -244,7 +244,7 @@ fn evaluation_agrees_with_the_formulas() {
 fn evaluation_follows_the_conventions() {
     let place = Place::new(&[("a.txt", "1 qid:a 1:1\n0 qid:a 1:2\n0 qid:b 1:1\n"), ("s.txt", "1\n1\n1\n")]);
     let mean = |options: &str| {
-        // A note says that no label reaches a threshold of 2.
+        // A note warns that no label reaches a threshold of 2.
         let shown = place.run(&format!("evaluate --data a.txt --scores s.txt --json {options}")).done();
         let json: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
         (json["metrics"][0]["mean"].clone(), json["metrics"][0]["queries"].clone())
@@ -340,12 +340,12 @@ fn generated_data_depends_only_on_the_seed() {
         "{printed}"
     );
     assert_eq!(place.read("a.txt"), text);
-    for packed in ["a.txt.gz", "a.txt.zst"] {
-        place.run(&format!("generate net {small} --seed 5 --out {packed}")).good();
-        place.run(&format!("convert {packed} --force --out unpacked.txt")).good();
-        assert_eq!(place.read("unpacked.txt"), text, "{packed}");
+    for compressed in ["a.txt.gz", "a.txt.zst"] {
+        place.run(&format!("generate net {small} --seed 5 --out {compressed}")).good();
+        place.run(&format!("convert {compressed} --force --out plain.txt")).good();
+        assert_eq!(place.read("plain.txt"), text, "{compressed}");
     }
-    assert_eq!(place.list(), ["a.txt", "a.txt.gz", "a.txt.zst", "unpacked.txt"]);
+    assert_eq!(place.list(), ["a.txt", "a.txt.gz", "a.txt.zst", "plain.txt"]);
 }
 
 #[test]
@@ -379,17 +379,17 @@ fn web_data_is_generated_or_resampled_from_a_file() {
     let json = place.run("generate web --like a.txt --queries 20 --levels 3 --out b.txt --json").json();
     let lines = place.read("b.txt").lines().count();
     assert_eq!((&json["documents"], &json["settings"]["noise"]), (&lines.into(), &0.7.into()));
-    // Values are the rows', as many to a query as there.
-    let known: std::collections::HashSet<String> =
+    // Values are those of the rows, and so are the sizes of queries.
+    let values: std::collections::HashSet<String> =
         place.read("a.txt").split(' ').filter(|word| word.starts_with("106:")).map(str::to_owned).collect();
-    assert!(place.read("b.txt").split(' ').filter(|word| word.starts_with("106:")).all(|word| known.contains(word)));
+    assert!(place.read("b.txt").split(' ').filter(|word| word.starts_with("106:")).all(|word| values.contains(word)));
     assert!((5..30).contains(&(lines / 20)), "{lines}");
-    let trouble = place.run("generate web --like flat.txt").bad(1);
-    assert!(trouble.contains("flat.txt: there is nothing to learn") && trouble.contains("give rows"), "{trouble}");
+    let message = place.run("generate web --like flat.txt").bad(1);
+    assert!(message.contains("flat.txt: there is nothing to learn") && message.contains("give rows"), "{message}");
     assert!(place.run("generate web --like missing.txt").bad(1).contains("missing.txt: cannot"));
     std::fs::write(place.path().join("bare.txt"), "1 qid:1\n0 qid:1\n").expect("a file");
-    let trouble = place.run("generate web --like bare.txt --queries 2").bad(1);
-    assert!(trouble.contains("bare.txt: the documents have no features"), "{trouble}");
+    let message = place.run("generate web --like bare.txt --queries 2").bad(1);
+    assert!(message.contains("bare.txt: the documents have no features"), "{message}");
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn conversion_is_canonical() {
     let sparse = place.run("convert clean.txt --sparse --to-first-index 0 --out -").good();
     assert_eq!(sparse, "1 qid:b 0:0.5 2:1\n0 qid:b 0:7\n2 qid:a 1:-0\n");
     assert_eq!(place.run_with("convert - --first-index 0 --out -", sparse.as_bytes()).good(), clean);
-    // Not in place.
+    // An input is never replaced.
     let message = place.run("convert clean.txt --sparse --force --out clean.txt").bad(1);
     assert!(message.contains("clean.txt is an input of this command and is not overwritten"), "{message}");
     assert_eq!(place.read("clean.txt"), clean);
@@ -418,7 +418,7 @@ fn scaling_is_fitted_on_the_requested_file() {
     let place = Place::new(&[("train.txt", "0 qid:a 1:1 2:5\n1 qid:a 1:3 2:5\n"), ("test.txt", "1 qid:b 1:5\n")]);
     let scaled = place.run("convert train.txt --scale zscore --out -").good();
     assert_eq!(scaled, "0 qid:a 1:-1 2:0\n1 qid:a 1:1 2:0\n");
-    // 5 lies three standard deviations of the training data above its mean.
+    // 5 is three standard deviations of the training data above its mean.
     let scaled = place.run("convert test.txt --scale zscore --scale-on train.txt --out -").good();
     assert_eq!(scaled, "1 qid:b 1:3 2:0\n");
     assert!(
@@ -498,7 +498,7 @@ fn a_split_replaces_files_only_with_force() {
     assert_ne!(place.read("parts/train.txt"), before.1);
     let message = place.run("split all.txt --out new/parts --folds 11").bad(1);
     assert!(message.contains("11 folds of 10 queries"), "{message}");
-    assert!(place.run("split all.txt --out new/parts --parts 1,-1,1").bad(2).contains("bad proportion"));
+    assert!(place.run("split all.txt --out new/parts --parts 1,-1,1").bad(2).contains("bad fraction"));
     assert_eq!(place.list(), before.0);
 }
 
@@ -527,7 +527,7 @@ fn a_full_disk_is_reported() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_nothing_behind() {
+fn an_interrupt_leaves_no_files() {
     let place = Place::new(&[]);
     let mut child = place.command("generate net --queries 2000000 --out big.txt").spawn().expect("the tool starts");
     let started = std::time::Instant::now();
@@ -559,7 +559,7 @@ fn a_build_without_trees_names_the_feature() {
 }
 
 #[test]
-fn settings_of_other_models_are_refused() {
+fn settings_of_other_models_are_errors() {
     let place = Place::new(&[]);
     for (line, expected) in [
         ("train --model linear --leaves 4", "--leaves is for trees, not for linear"),

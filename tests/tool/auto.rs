@@ -29,17 +29,17 @@ fn model_selection_ends_in_one_model_that_every_command_reads() {
     assert_eq!((&info["settings"]["model"], &info["settings"]["selection"]["runs"]), (&"auto".into(), &12.into()));
     assert!(info["members"].as_array().is_some_and(|members| members.len() > 1), "{info}");
     for split in ["train", "valid", "test"] {
-        let judged = place.run(&format!("evaluate --data {split}.txt --model m --metric ndcg@10 --json")).json();
-        let (found, expected) = (&judged["metrics"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
-        assert!(found.is_f64() && found == expected, "{split}: {judged}, not {expected}");
+        let report = place.run(&format!("evaluate --data {split}.txt --model m --metric ndcg@10 --json")).json();
+        let (mean, expected) = (&report["metrics"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
+        assert!(mean.is_f64() && mean == expected, "{split}: {report}, not {expected}");
     }
-    // The curves of all members are kept, and drawn.
+    // The learning curves of all members are logged, and shown in the report.
     let members = info["members"].as_array().map_or(0, Vec::len) as u64;
     let log = place.read("m/training.jsonl");
     let epochs: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let seen: std::collections::BTreeSet<u64> = epochs.iter().filter_map(|epoch| epoch["member"].as_u64()).collect();
     assert_eq!(seen, (0..members).collect());
-    let chosen: Vec<&Value> = race_of(&info).iter().filter(|tried| tried["selected"] == true).collect();
+    let chosen: Vec<&Value> = candidates_of(&info).iter().filter(|tried| tried["selected"] == true).collect();
     for epoch in &epochs {
         assert!(chosen.iter().any(|tried| tried["name"] == epoch["setting"]), "{epoch}");
         assert!(epoch["setting_run"].as_u64().is_some_and(|run| (1..=5).contains(&run)), "{epoch}");
@@ -55,8 +55,8 @@ fn model_selection_ends_in_one_model_that_every_command_reads() {
     place.run("certify --model m --data valid.txt --metric ndcg@10 --epsilon 0.5 --delta 0.5 --quiet").good();
 }
 
-/// All settings that were tried.
-fn race_of(info: &Value) -> &[Value] {
+/// Returns all candidates of the selection.
+fn candidates_of(info: &Value) -> &[Value] {
     info["settings"]["selection"]["candidates"].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -65,7 +65,7 @@ fn candidates_are_compared_on_common_queries() {
     let place = place();
     let printed = place.run("train --train train.txt --valid valid.txt --out m --trials 25 --quiet").done();
     let info = info(&place, "m");
-    let all = race_of(&info);
+    let all = candidates_of(&info);
     let selected = all.iter().filter(|tried| tried["selected"] == true && tried["difference"].is_null()).count();
     assert_eq!(selected, 1, "{info}");
     let runs: std::collections::BTreeSet<u64> = all.iter().filter_map(|tried| tried["runs"].as_u64()).collect();
@@ -91,7 +91,7 @@ fn candidates_are_compared_on_common_queries() {
 }
 
 #[test]
-fn each_fold_names_what_it_selected() {
+fn each_fold_reports_its_selection() {
     let place = place();
     for (fold, seed) in [("Fold1", 1), ("Fold2", 5)] {
         std::fs::create_dir_all(place.path().join("folds").join(fold)).expect("a folder");
@@ -115,7 +115,7 @@ fn each_fold_names_what_it_selected() {
         let line = format!("{fold} {}, the average of ", words[0]);
         assert!(text.contains(&line) && text.contains(words[1]) && text.contains(words[2]), "{line}: {printed}");
     }
-    // One line where all folds train the same.
+    // One line if all folds train the same model.
     let printed = place.run("train --folds folds --model linear --epochs 2 --quiet").done();
     assert!(printed.starts_with("lambdarank:ndcg, linear net\n\ntest "), "{printed}");
     assert!(printed.contains("\nvalidation ndcg@10, mean over folds: 0."), "{printed}");

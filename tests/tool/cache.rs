@@ -4,7 +4,7 @@ use super::support::Place;
 use serde_json::Value;
 use std::io::Write;
 
-/// Sparse text of 40 queries of unequal length with ids of documents, the same packed, and a cache of it.
+/// Sparse text with 40 queries of different lengths and document ids, compressed copies, and a cache of it.
 fn place() -> Place {
     let place = Place::new(&[]);
     let mut text = String::new();
@@ -29,7 +29,7 @@ fn place() -> Place {
     place
 }
 
-/// A model's record, and what its folder says of it, but for names of files.
+/// Returns a model's record and its model.json without file names.
 fn model(place: &Place, folder: &str) -> (Vec<u8>, Value) {
     let record = std::fs::read(place.path().join(folder).join("model.bpk")).unwrap();
     let mut info: Value = serde_json::from_str(&place.read(&format!("{folder}/model.json"))).unwrap();
@@ -73,7 +73,7 @@ fn separate_validation_and_test_caches_train_the_same_bytes() {
     let caches = "--train train.cache --valid vali.cache --test test.cache";
     place.run(&format!("train {caches} {common} --out cache")).done();
     assert!(model(&place, "text") == model(&place, "cache"));
-    // The baselines read it into memory.
+    // Baselines read caches into memory.
     for own in ["ranksvm", "feature"] {
         for (files, out) in [(text, "text"), (caches, "cache")] {
             place.run(&format!("train {files} --model {own} --epochs 2 --quiet --force --out {out}")).done();
@@ -112,8 +112,8 @@ fn every_command_reads_a_cache_instead_of_text() {
     }
     let report = |file: &str| {
         let mut report = place.run(&format!("data {file} --json --objective ranknet")).json()["files"][0].clone();
-        for own in ["file", "bytes", "cache"] {
-            report.as_object_mut().unwrap().remove(own);
+        for key in ["file", "bytes", "cache"] {
+            report.as_object_mut().unwrap().remove(key);
         }
         report
     };
@@ -189,7 +189,7 @@ fn invalid_options_for_caches_are_refused() {
             "a cache can neither be compressed nor written to standard output",
         ),
         ("convert a.txt --half --out b.txt", 2, "add --to cache"),
-        ("convert a.txt --to cache --scale zscore --out a.cache", 2, "--scale is for LETOR files"),
+        ("convert a.txt --to cache --scale zscore --out a.cache", 2, "--scale is for LETOR output"),
         ("convert a.txt --to cache --out no/such/a.cache", 1, "cannot create"),
     ] {
         let message = place.run(arguments).bad(code);

@@ -60,9 +60,9 @@ fn with_validation_data_the_average_is_evaluated() {
     );
     let info = info(&place, "m");
     for (split, file) in [("train", "train.txt"), ("valid", "valid.txt"), ("test", "test.txt")] {
-        let judged = place.run(&format!("evaluate --data {file} --model m --metric ndcg@10 --json")).json();
-        let (found, stated) = (judged["metrics"][0]["mean"].as_f64(), info["metrics"][split]["ndcg@10"].as_f64());
-        assert!((found.expect("a value") - stated.expect("a value")).abs() < 1e-12, "{split}: {judged}, {info}");
+        let report = place.run(&format!("evaluate --data {file} --model m --metric ndcg@10 --json")).json();
+        let (mean, stored) = (report["metrics"][0]["mean"].as_f64(), info["metrics"][split]["ndcg@10"].as_f64());
+        assert!((mean.expect("a value") - stored.expect("a value")).abs() < 1e-12, "{split}: {report}, {info}");
     }
     assert_eq!(info["run"]["best_value"], info["metrics"]["valid"]["ndcg@10"]);
     assert_eq!(place.run("predict --model m --data test.txt").good().lines().count(), 15 * 8);

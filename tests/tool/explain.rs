@@ -6,7 +6,7 @@ use burnrank::model::Forest;
 use burnrank::{Dataset, Scorer};
 use std::sync::Arc;
 
-/// Thirty queries of which the first feature is the label, the second is noise and the third the same for all documents.
+/// Thirty queries with three features: one follows the label, one is noise, one is constant within a query.
 fn data() -> String {
     let mut text = String::new();
     for query in 0..30 {
@@ -23,7 +23,7 @@ fn data() -> String {
     text
 }
 
-/// A place with the data and a linear net, and another one whose only feature is noise.
+/// Returns a folder with the data, a linear net, and a model whose only feature is noise.
 pub fn place() -> Place {
     let place = Place::new(&[("data.txt", &data()), ("names.txt", "1 relevance\n2 noise\n3 query<b>\n")]);
     place
@@ -37,17 +37,17 @@ pub fn place() -> Place {
 fn the_most_important_feature_is_first() {
     let place = place();
     let text = place.run("explain --model model --data data.txt").good();
-    // Lines are folded at 80 columns.
-    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Joins the lines, which are wrapped at 80 columns.
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.starts_with("ndcg@10 is 1.0000 on 30 queries. 1 of 3 features is significantly important: relevance"),
+        joined.starts_with("ndcg@10 is 1.0000 on 30 queries. 1 of 3 features is significantly important: relevance"),
         "{text}"
     );
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for words in ["change of ndcg@10", "95% interval", "weight", "noise", "query<b>", "permuted within each query"] {
-        assert!(said.contains(words), "{words}: {text}");
+        assert!(joined.contains(words), "{words}: {text}");
     }
-    // The same seed, the same bytes, whatever the threads.
+    // The output does not depend on the number of threads.
     assert_eq!(place.run("explain --model model --data data.txt --threads 1").good(), text);
     assert_ne!(place.run("explain --model model --data data.txt --seed 2 --permute file").good(), text);
 }
@@ -177,11 +177,11 @@ model.predict(rows[:200], pred_contrib=True).astype(numpy.float64).tofile('parts
     let data = Dataset::new(6, rows.clone(), vec![0.0; 200], vec![("a".into(), 200)]).unwrap();
     let explainer = Explainer::new(&Scorer::Trees(forest), &data).unwrap();
     assert_eq!(explainer.counts(), Some(Counts::Training));
-    let mut most: f64 = 0.0;
+    let mut largest: f64 = 0.0;
     for (row, theirs) in rows.chunks(6).zip(parts.chunks(7)) {
         let own = explainer.parts(row).into_iter().chain([explainer.expected()]);
-        own.zip(theirs).for_each(|(own, theirs)| most = most.max((own - theirs).abs()));
+        own.zip(theirs).for_each(|(own, theirs)| largest = largest.max((own - theirs).abs()));
     }
-    println!("largest distance from LightGBM's contributions: {most:e}");
-    assert!(most < 1e-9, "{most}");
+    println!("largest distance from LightGBM's contributions: {largest:e}");
+    assert!(largest < 1e-9, "{largest}");
 }

@@ -19,7 +19,7 @@ fn a_lightgbm_model_becomes_a_model_folder() {
         printed.starts_with("model: ") && printed.contains("3 trees") && printed.ends_with("4 features\n"),
         "{printed}"
     );
-    assert_eq!(place.read("model/model.txt"), LIGHTGBM, "the text stays what LightGBM wrote");
+    assert_eq!(place.read("model/model.txt"), LIGHTGBM, "LightGBM's text is kept");
     let scores = place.run("predict --model model --data a.txt").done();
     // LightGBM's own raw scores.
     let expected = [2.031415926535898_f64, 2.331415926535898, 2.1314159265358983];
@@ -49,7 +49,7 @@ fn an_xgboost_model_becomes_a_model_folder() {
     );
 }
 
-/// Data has 0 for what is missing: every command that scores says for which features that is not what the library does.
+/// Data has 0 for missing values: every command that scores warns about features for which the library does otherwise.
 #[test]
 fn features_with_other_missing_values_are_named_once_per_run() {
     let place = Place::new(&[("m.txt", LIGHTGBM), ("m.json", XGBOOST), ("a.txt", DATA)]);
@@ -87,14 +87,14 @@ fn trees_after_the_best_iteration_are_omitted() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         (place.run("predict --model model --data a.txt").done(), ran.err)
     };
-    let (all, said) = best("{}");
-    assert!(!said.contains("best_iteration"), "{said}");
-    let (found, said) = best(r#"{"best_iteration": "0", "best_score": "0.7"}"#);
+    let (all, message) = best("{}");
+    assert!(!message.contains("best_iteration"), "{message}");
+    let (found, message) = best(r#"{"best_iteration": "0", "best_score": "0.7"}"#);
     assert!(
-        said.contains(
+        message.contains(
             "m.json: only the first 1 of 2 trees were imported, up to best_iteration 0, as in XGBRanker.predict"
         ),
-        "{said}"
+        "{message}"
     );
     assert_ne!(found, all);
     let scores: Vec<f64> = found.lines().map(|score| score.parse().expect("a score")).collect();
@@ -119,7 +119,7 @@ fn zero_based_columns_of_lightgbm_are_shifted() {
 }
 
 #[test]
-fn a_model_that_cannot_be_imported_leaves_nothing() {
+fn a_failed_import_leaves_no_files() {
     let damaged = LIGHTGBM.replace("left_child=1 -1", "left_child=0 -1");
     let place = Place::new(&[("bad.txt", &damaged), ("m.txt", LIGHTGBM), ("a.txt", DATA)]);
     let message = place.run("convert bad.txt --to model --out new/model").bad(1);

@@ -6,7 +6,7 @@ use burnrank::model::Forest;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Trains small models, and writes each with the predictions of its library on documents without missing values.
+/// Trains small models and saves each with its library's predictions on documents without missing values.
 ///
 /// Columns: three numbers, 40 categories, 4 categories, and a number that is mostly 0.
 const TRAIN: &str = "
@@ -78,15 +78,15 @@ fn every_kind_of_split_scores_as_in_its_library() {
     for name in names {
         let forest = Forest::read(&folder.path().join(name)).unwrap();
         let expected = numbers(&folder.path().join(format!("{name}.scores")), f64::from_le_bytes);
-        // What the model folder keeps is the text.
+        // The model folder contains the text.
         for forest in [Forest::parse(&forest.to_text()).unwrap(), forest] {
             let mut scores = vec![0.0; 10_000];
             forest.score_rows(&rows, 6, &mut scores).unwrap();
             let far = scores.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            // LightGBM adds up in f64, XGBoost in f32.
-            let most = if name.starts_with("lightgbm") { 0.0 } else { 1e-5 };
+            // LightGBM sums in f64, XGBoost in f32.
+            let tolerance = if name.starts_with("lightgbm") { 0.0 } else { 1e-5 };
             differences.insert(name, (far, forest.missing_features()));
-            assert!(far <= most, "{name}: {far:e}");
+            assert!(far <= tolerance, "{name}: {far:e}");
         }
     }
     for (name, (far, missing)) in differences {
@@ -94,7 +94,7 @@ fn every_kind_of_split_scores_as_in_its_library() {
     }
 }
 
-/// Trained on tables of pandas, whose categories have names.
+/// Trains models on pandas tables, whose categories have names.
 const TABLES: &str = "
 import lightgbm, numpy, pandas, xgboost
 random = numpy.random.default_rng(1)

@@ -123,13 +123,13 @@ fn the_printed_discount_is_that_of_the_metrics() {
         ("--like lightgbm", usual.to_owned()),
         ("--like letor", letor.to_owned()),
         ("--metric letor-ndcg@5", letor.to_owned()),
-        ("--metric letor-ndcg@5,ndcg@5", format!("{usual}, of letor-ndcg {letor}")),
+        ("--metric letor-ndcg@5,ndcg@5", format!("{usual}; of letor-ndcg: {letor}")),
     ] {
         let line = format!("evaluate --data data.txt --scores scores.txt {options}");
         let json = place.run(&format!("{line} --json")).json();
         assert_eq!(json["conventions"]["discount"], discount.as_str(), "{options}");
         let text = place.run(&line).good().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(&format!("discount {discount}")), "{options}: {text}");
+        assert!(text.contains(&format!("discount: {discount}")), "{options}: {text}");
     }
 }
 
@@ -150,7 +150,7 @@ fn metrics_that_a_program_lacks_are_refused() {
 fn the_table_of_the_conventions_page_is_right() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/conventions.md")).expect("the page");
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
-    for (program, called, measures) in [
+    for (program, name, metrics) in [
         ("", "burnrank", "ndcg@10,map"),
         ("--like trec_eval", "trec_eval", "ndcg@10,map"),
         ("--like scikit-learn", "scikit-learn", "ndcg@10"),
@@ -159,12 +159,12 @@ fn the_table_of_the_conventions_page_is_right() {
         ("--like letor", "LETOR's script", "ndcg@10,map"),
     ] {
         let json = place
-            .run(&format!("evaluate --data data.txt --scores scores.txt --json --metric {measures} {program}"))
+            .run(&format!("evaluate --data data.txt --scores scores.txt --json --metric {metrics} {program}"))
             .json();
-        let row = page.lines().find(|line| line.starts_with(&format!("| {called} | 0."))).expect("a row of the page");
-        for measure in json["metrics"].as_array().expect("metrics") {
-            let value = format!("{:.4}", measure["mean"].as_f64().expect("a mean"));
-            assert!(row.contains(&value), "{called}: {value} is not in '{row}'");
+        let row = page.lines().find(|line| line.starts_with(&format!("| {name} | 0."))).expect("a row of the page");
+        for metric in json["metrics"].as_array().expect("metrics") {
+            let value = format!("{:.4}", metric["mean"].as_f64().expect("a mean"));
+            assert!(row.contains(&value), "{name}: {value} is not in '{row}'");
         }
     }
 }

@@ -5,10 +5,10 @@ use super::support::Place;
 use std::collections::HashSet;
 use std::process::Command;
 
-/// Elements of HTML that have no end.
+/// HTML elements without an end tag.
 const EMPTY: [&str; 5] = ["meta", "br", "hr", "img", "!DOCTYPE"];
 
-/// Every start has its end, in order, and every attribute its quotes; returns the names of all elements.
+/// Asserts that tags are balanced and attributes are quoted, and returns the names of all elements.
 fn well_formed(page: &str) -> HashSet<String> {
     let (mut open, mut all, mut rest) = (Vec::new(), HashSet::new(), page);
     while let Some(start) = rest.find('<') {
@@ -28,7 +28,7 @@ fn well_formed(page: &str) -> HashSet<String> {
             None => open.push(name.to_owned()),
         }
         all.insert(name.to_owned());
-        // A style has braces and quotes of its own.
+        // The contents of a style are not HTML.
         rest =
             if name == "style" && !inside.starts_with('/') { &after[after.find("</style>").unwrap()..] } else { after };
     }
@@ -36,13 +36,13 @@ fn well_formed(page: &str) -> HashSet<String> {
     all
 }
 
-/// The values of an attribute.
+/// Returns the values of an attribute.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     let start = format!(" {attribute}=\"");
     page.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// A page about two models and a baseline.
+/// Returns a page about two models and a baseline.
 fn full(place: &Place) -> String {
     place.run("train --train data.txt --model mlp --hidden 4 --epochs 6 --out net --feature-names names.txt").done();
     place.run("report model net --data data.txt --baseline single --out page.html").good();
@@ -68,7 +68,7 @@ fn the_page_is_complete_and_self_contained() {
     }
     assert_eq!(page.matches("<svg").count(), page.matches("role=\"img\" aria-label=\"").count());
     assert_eq!(page.matches("<table").count(), page.matches("<caption>").count());
-    // Colours follow the reader's wishes.
+    // Colours follow the preferences of the browser.
     assert!(page.contains("prefers-color-scheme:dark") && page.contains("var(--blue, #0072B2)"));
     assert!(!page.contains("fill=\"#") && !page.contains("stroke=\"#"));
     for words in [
@@ -122,7 +122,7 @@ fn a_page_without_data_shows_the_model_folder() {
     }
 }
 
-/// A model whose log has members, and one that nobody trained.
+/// An ensemble, and an imported model without a training log.
 #[test]
 fn ensembles_and_imported_models_have_pages() {
     let place = place();
@@ -189,7 +189,7 @@ fn long_logs_take_little_memory() {
     assert!(page.len() < 2_000_000 && page.contains("600,000 epochs"), "{} bytes", page.len());
 }
 
-/// Says in the page's title how much wider than the window anything is that does not scroll by itself.
+/// Sets the page's title to the overflow of elements that do not scroll.
 const PROBE: &str = r#"<script>
 window.addEventListener('load', function () {
   var width = document.documentElement.clientWidth, worst = 0, what = '';
@@ -227,9 +227,9 @@ fn pages_fit_phones_and_desktops() {
         return;
     };
     let place = place();
-    // The page allows no script but this one.
+    // The page's policy blocks scripts; it is relaxed for this one.
     let page = full(&place).replace("</head>", &format!("{PROBE}</head>")).replace("default-src 'none'; ", "");
-    // Headless windows have a least width above that of a phone: a frame of the width is as good, high enough for no scroll bar.
+    // Headless windows have a minimum width above a phone's, so the page is shown in a frame, high enough for no scroll bar.
     std::fs::write(place.path().join("probed.html"), page).unwrap();
     for width in [390, 1280] {
         let frame = format!(

@@ -29,12 +29,12 @@ fn place() -> Place {
     place
 }
 
-/// A run of the tool with words that may hold blanks.
+/// Runs the tool with arguments that may contain spaces.
 fn run(place: &Place, words: &[&str]) -> super::Ran {
     super::Ran::of(place.command("").args(words).stdin(Stdio::null()).output().expect("the tool runs"))
 }
 
-/// A slow machine would tell how far it is.
+/// Arguments of a search; quiet, because slow machines would print progress.
 const TUNE: [&str; 8] = ["tune", "--quiet", "--train", "train.txt", "--valid", "my vali.txt", "--space", "space.toml"];
 
 fn tune(place: &Place, more: &[&str]) -> super::Ran {
@@ -42,7 +42,7 @@ fn tune(place: &Place, more: &[&str]) -> super::Ran {
 }
 
 #[test]
-fn the_printed_command_trains_the_winner() {
+fn the_printed_command_trains_the_best_settings() {
     let place = place();
     let shown = tune(&place, &["--trials", "8", "--out", "found"]).good();
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
@@ -61,7 +61,7 @@ fn the_printed_command_trains_the_winner() {
     let ran = super::Ran::of(ran.expect("a shell")).done();
     let model: serde_json::Value = serde_json::from_str(&place.read("found/model/model.json")).expect("JSON");
     assert_eq!(model["settings"], best["config"]);
-    // It reports the value that was printed beside it.
+    // It reports the value that was printed with it.
     let value = results["command_validation_value"].as_f64().expect("a value");
     assert_eq!(model["metrics"]["valid"]["ndcg@10"], value);
     let printed = format!("{value:.4}");
@@ -125,7 +125,7 @@ fn a_full_disk_does_not_lose_the_result() {
     assert!(ran.out.contains("\nTrain the best:\n  burnrank train "), "{ran:?}");
     assert!(ran.err.contains("error: the journal is incomplete"), "{ran:?}");
     assert!(ran.err.contains("journal.jsonl: cannot write: ") && ran.err.contains("results.json: "), "{ran:?}");
-    // What was written is whole, and the search can be resumed to the same result.
+    // The files are not damaged, and the resumed search has the same result.
     let resumed = tune(&place, &["--trials", "12", "--out", "found", "--resume"]);
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     let timeless =
@@ -134,7 +134,7 @@ fn a_full_disk_does_not_lose_the_result() {
 }
 
 #[test]
-fn a_journal_with_values_that_no_search_has_is_refused() {
+fn a_journal_with_impossible_values_is_an_error() {
     let place = place();
     tune(&place, &["--trials", "3", "--out", "found"]).good();
     let journal = place.read("found/journal.jsonl");
@@ -153,7 +153,7 @@ fn a_journal_with_values_that_no_search_has_is_refused() {
 }
 
 #[test]
-fn the_result_depends_on_nothing_but_seed_and_data() {
+fn the_result_depends_only_on_seed_and_data() {
     let place = place();
     let json = |more: &[&str]| {
         let all = [&["--trials", "5", "--json"][..], more].concat();
@@ -198,7 +198,7 @@ fn a_killed_search_resumes_to_the_same_table() {
     let results = |out: &str| place.read(&format!("{out}/results.json")).replace("killed/model", "whole/model");
     assert_eq!(results("killed"), results("whole"));
 
-    // What is there is not written over unasked, nor gone on with by another search.
+    // An existing search is not overwritten without --force, nor resumed with other settings.
     assert!(with("whole", &[]).bad(1).contains("journal.jsonl exists already: continue this search with --resume"));
     let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2"]).bad(1);
     assert!(
@@ -211,7 +211,7 @@ fn a_killed_search_resumes_to_the_same_table() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupt_prints_what_was_found_so_far() {
+fn an_interrupt_prints_the_partial_result() {
     let place = place();
     let mut command = place.command("");
     command.args(TUNE).args(["--epochs", "90000", "--patience", "0", "--trials", "4", "--out", "found"]);
@@ -249,7 +249,7 @@ fn folds_are_searched_together_and_test_files_are_not_read() {
 }
 
 #[test]
-fn bad_usage_and_bad_spaces_are_refused_before_any_data_is_read() {
+fn bad_usage_and_bad_spaces_are_errors_before_data_is_read() {
     let place = Place::new(&[("bad.toml", "[nets]\nhiden = [[8]]\n"), ("good.toml", SPACE)]);
     let bad = place.run("tune --train no.txt --space bad.toml").bad(1);
     assert!(bad.contains("bad.toml:2:1: unknown key 'hiden': did you mean 'hidden'? known keys: hidden, "), "{bad}");

@@ -69,9 +69,11 @@ fn with_validation_data_the_average_is_evaluated() {
     assert!(place.run("info m").good().contains("average of 3 models"));
     let card = place.read("m/README.md");
     assert!(
-        card.contains("## Members\n\nThe average of 3 models") && card.contains("| own validation value |"),
+        card.contains("## Members\n\nThe average of 3 models") && card.contains("| validation metric |"),
         "{card}"
     );
+    let command = "\nburnrank train --train train.txt --valid valid.txt --test test.txt --model mlp ";
+    assert!(card.contains(command) && card.contains(" --ensemble 3 --out m\n"), "{card}");
     assert_eq!(card.lines().filter(|line| line.contains("two-layer net, 10 tanh hidden units")).count(), 3, "{card}");
     let certified = place.run("certify --model m --data valid.txt --metric ndcg@10 --epsilon 0.5 --delta 0.5 --quiet");
     assert_eq!(certified.code, Some(0), "{certified:?}");

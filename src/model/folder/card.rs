@@ -1,10 +1,12 @@
-//! The model card: what a person wants to know before using a model.
+//! The model card: a summary of a model in Markdown.
 
 use super::info::ModelInfo;
 use crate::model::{Architecture, MemberInfo};
+use crate::setting::{TrainConfig, stated};
 use std::fmt::Write;
+use std::path::Path;
 
-/// The card of a model, in Markdown.
+/// The card of a model.
 pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let mut card = String::new();
     let shape = &info.ranker;
@@ -12,11 +14,11 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(
         card,
         "{}{} over {} features, {} by burnrank {} (Burn {}).\n",
-        if shape.architecture.is_net() { "A " } else { "" },
+        if matches!(shape.architecture, Architecture::Trees { .. }) { "" } else { "A " },
         shape.architecture,
         shape.features,
         match info.settings.is_null() {
-            // Made by hand, or imported.
+            // Built by hand, or imported.
             true => info.objective.clone(),
             false => format!("trained with `{}`", info.objective),
         },
@@ -29,7 +31,7 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
     if info.best_epoch > 0 && info.members.is_empty() {
-        let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
+        let _ = writeln!(card, "| best epoch | {} |", info.best_epoch);
     }
     let _ = writeln!(card, "| checksum | {} |", info.checksum);
     let _ = writeln!(card, "\n{}", info.scaler.kind().serving());
@@ -50,45 +52,83 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         }
     }
     if !info.metrics.is_empty() {
-        let _ = writeln!(card, "\n## Results\n\n| split | measure | mean over queries |\n|---|---|---|");
+        let _ = writeln!(card, "\n## Results\n\n| split | metric | mean over queries |\n|---|---|---|");
         for (split, metrics) in &info.metrics {
-            for (measure, value) in metrics {
-                let _ = writeln!(card, "| {split} | {measure} | {value:.4} |");
+            for (metric, value) in metrics {
+                let _ = writeln!(card, "| {split} | {metric} | {value:.4} |");
             }
         }
         let _ = writeln!(card, "\nConventions: {}.", info.conventions);
     }
+    if let Some(command) = train_command(name, info) {
+        let _ = writeln!(
+            card,
+            "\n## Training\n\nRun this command in the folder where the model was trained to get the same model, to the byte \
+             on the same kind of CPU. Input options such as --first-index are not stored: add those that were used.\n\n\
+             ```sh\n{command}\n```"
+        );
+    }
     let _ = writeln!(card, "\n## Use\n\n```sh\nburnrank predict --model {name} --data FILE > scores.txt\n```\n");
     let (file, what) = match shape.architecture {
-        Architecture::Trees { .. } => ("model.txt", "LightGBM's own text, which LightGBM and Treelite read too"),
-        Architecture::Kernel { .. } => ("kernel.json", "all points and weights"),
-        _ => ("model.bpk", "a Burn record (burnpack)"),
+        Architecture::Trees { .. } => {
+            ("model.txt", "the trees in LightGBM's text format, which LightGBM and Treelite can read")
+        }
+        Architecture::Kernel { .. } => ("kernel.json", "the points and weights"),
+        _ => ("model.bpk", "the weights as a Burn record (burnpack)"),
     };
     let _ = writeln!(
         card,
-        "`{file}` is {what}, `model.json` holds shape, scaling and settings. Scores are comparable within a query only: a \
-         higher score ranks higher."
+        "A higher score ranks higher. Scores are comparable only within a query.\n\n`{file}` contains {what}, \
+         `model.json` the architecture, the feature scaling, the settings and the results."
     );
     card
 }
 
-/// What the model is made of.
+/// The members of an ensemble.
 fn members(card: &mut String, info: &ModelInfo) {
     let _ = writeln!(
         card,
-        "\n## Members\n\nThe average of {} models, folded into one. The scores of each are multiplied by its factor, so that all \
-         have the same spread within the training queries.\n\n\
-         | member | trained | seed | epoch | own validation value | factor |\n|---|---|---|---|---|---|",
+        "\n## Members\n\nThe average of {} models, combined into one. The scores of each member are multiplied by its \
+         factor, so that all members have the same standard deviation of scores within training queries.\n\n\
+         | member | model | seed | best epoch | validation metric | factor |\n|---|---|---|---|---|---|",
         info.members.len()
     );
     for (place, member) in info.members.iter().enumerate() {
         let MemberInfo { objective, architecture, best_epoch, factor, .. } = member;
         let seed = member.seed.map_or(String::new(), |seed| seed.to_string());
         let value = member.best_value.map_or(String::new(), |value| format!("{value:.4}"));
-        let none = if *factor == 0.0 { ": all scores of a query are equal, no part in the model" } else { "" };
+        let note = if *factor == 0.0 { " (ignored: its scores are equal within each query)" } else { "" };
         let _ = writeln!(
             card,
-            "| {place} | {architecture}, `{objective}` | {seed} | {best_epoch} | {value} | {factor:.6}{none} |"
+            "| {place} | {architecture}, `{objective}` | {seed} | {best_epoch} | {value} | {factor:.6}{note} |"
         );
     }
+}
+
+/// The command that trains the model again; `None` if its data did not come from files or its settings were selected.
+fn train_command(name: &str, info: &ModelInfo) -> Option<String> {
+    if info.settings.get("model").is_some() {
+        return None;
+    }
+    let config: TrainConfig = serde_json::from_value(info.settings.clone()).ok()?;
+    let (model, given) = stated(&config, None).ok()?;
+    let file = |split: &str| {
+        let source = &info.data.get(split)?.source;
+        let file = source.split(", 4 in 5 queries").next().filter(|file| Path::new(file).is_file())?;
+        Some((format!("--{split}"), file.to_owned()))
+    };
+    // Validation queries held out from the training data are not a file.
+    let files = [Some(file("train")?), file("valid"), file("test")].into_iter().flatten();
+    let settings = given.iter().map(|(key, value)| (format!("--{key}"), value.to_owned()));
+    let ensemble = (!info.members.is_empty()).then(|| ("--ensemble".to_owned(), info.members.len().to_string()));
+    let model = [("--model".to_owned(), model.to_string())];
+    let options = files.chain(model).chain(settings).chain(ensemble).chain([("--out".to_owned(), name.to_owned())]);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    let quoted = |word: String| match word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    Some(
+        options.fold("burnrank train".to_owned(), |command, (key, value)| format!("{command} {key} {}", quoted(value))),
+    )
 }

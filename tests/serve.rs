@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 mod support;
 use support::{Place, signal};
 
-#[allow(dead_code)] // not all of it is used here
+#[allow(dead_code)] // only partly used here
 #[path = "export/models.rs"]
 mod models;
 
@@ -64,7 +64,7 @@ impl Running {
         Client::new(self.address)
     }
 
-    /// Sends one request on a connection of its own.
+    /// Sends one request on a new connection.
     fn send(&self, request: &[u8]) -> (u16, String) {
         self.client().ask(request)
     }
@@ -73,7 +73,7 @@ impl Running {
         self.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes())
     }
 
-    /// The value of a line of the metrics.
+    /// The value of a metric.
     fn metric(&self, name: &str) -> f64 {
         let (status, text) = self.get("/metrics");
         assert_eq!(status, 200);
@@ -81,7 +81,7 @@ impl Running {
         line.unwrap_or_else(|| panic!("no {name} in {text}")).rsplit(' ').next().unwrap().parse().unwrap()
     }
 
-    /// Waits until something holds.
+    /// Waits until a condition holds.
     fn until(&self, what: &str, holds: impl Fn() -> bool) {
         let start = Instant::now();
         while !holds() {
@@ -95,7 +95,7 @@ impl Running {
         assert_eq!((status, text.as_str()), (200, r#"{"scores":[4.0,2.0],"order":[0,1]}"#));
     }
 
-    /// Stops it with a signal; returns its exit code and standard error.
+    /// Stops the server with a signal. Returns its exit code and standard error.
     fn end(mut self, name: &str) -> (Option<i32>, String) {
         signal(&self.child, name);
         let mut text = String::new();
@@ -112,7 +112,7 @@ fn linear(weight: f32) -> Model {
     Model { scorer: Scorer::Net(net), info, history: Vec::new() }
 }
 
-/// A connection that asks and waits.
+/// A client with one connection, which sends a request and waits for the response.
 struct Client {
     stream: TcpStream,
 }
@@ -174,7 +174,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 #[test]
 fn json_and_bytes_are_scored_as_predict_scores_them() {
     let mut served = 0;
-    // Each kind of model and scaling once; nets of two hidden layers.
+    // Every kind of model and scaling once; nets with two hidden layers.
     let nets = models::nets().into_iter().filter(|case| case.name.ends_with("tanh-2"));
     for case in nets.chain(models::trees()).chain(models::kernels()).step_by(2) {
         let place = Place::new(&[]);
@@ -222,18 +222,18 @@ fn errors_are_json() {
         (json_request("[[1,2"), 400, "the body is not JSON: EOF while parsing a list at line 1 column 5"),
         (json_request(""), 400, "the body is empty"),
         (json_request("[[1]]"), 400, "documents[0] has 1 features, the model scores 2"),
-        (json_request("[[1,2],[1,2,3]]"), 400, "documents[1] has more features than the 2 that the model scores"),
+        (json_request("[[1,2],[1,2,3]]"), 400, "documents[1] has more than 2 features, the model scores 2"),
         (json_request("[[1,NaN]]"), 400, "the body is not JSON"),
         (json_request("[[1,null]]"), 400, "documents[0][1] is null"),
-        (json_request("[[1,1e60]]"), 400, "documents[0][1] is 1e60, more than a 32-bit number holds"),
+        (json_request("[[1,1e60]]"), 400, "documents[0][1] is 1e60, out of range for f32"),
         (json_request("[[3e38,3e38]]"), 400, "the score of documents[0] is inf: its features are too large"),
         (json_request("[[1,2],[1,2],[1,2],[1,2]]"), 400, "more than 3 documents"),
-        (request(octets, &[1; 9]), 400, "9 bytes are no whole number of documents"),
+        (request(octets, &[1; 9]), 400, "9 bytes is not a multiple of 8, the size of a document: 2 features of f32"),
         (request(octets, &little_endian(&[0.0, f32::NAN])), 400, "documents[0][1] is NaN"),
-        (request("content-encoding: gzip\r\n", b"x"), 415, "not in the coding \"gzip\""),
+        (request("content-encoding: gzip\r\n", b"x"), 415, "content encoding \"gzip\" is not supported"),
         (json_request(&" ".repeat(100_001)), 413, "the body has more than 100000 bytes"),
-        (b"GET /score HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), 405, "does not take that method"),
-        (b"GET / HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), 404, "there is no such page: POST /score"),
+        (b"GET /score HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), 405, "wrong method: expected POST /score"),
+        (b"GET / HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), 404, "unknown path: expected POST /score"),
     ];
     let count = cases.len();
     for (request, status, reason) in cases {
@@ -309,7 +309,7 @@ fn ten_thousand_malformed_requests_break_nothing() {
         for _ in 0..1250 {
             let mut bytes = json_request(bodies[rng.random_range(0..2)]);
             match rng.random_range(0..5) {
-                // Some bytes are others, are gone, or are there twice.
+                // Change, remove or repeat some bytes.
                 0 => (0..rng.random_range(1..8)).for_each(|_| {
                     let place = rng.random_range(0..bytes.len());
                     bytes[place] = rng.random();
@@ -325,7 +325,7 @@ fn ten_thousand_malformed_requests_break_nothing() {
             }
             let Ok(mut stream) = TcpStream::connect(running.address) else { panic!("the server is gone") };
             let _ = stream.write_all(&bytes);
-            // Some wait for what is said, others just leave.
+            // Some clients wait for the response, others disconnect.
             if rng.random_range(0..2) == 0 {
                 let _ = stream.shutdown(Shutdown::Write);
                 let mut text = Vec::new();
@@ -367,7 +367,7 @@ fn reloading_loses_no_request() {
                     let (status, text) = client.ask(body);
                     let answer: Value = serde_json::from_str(&text).unwrap();
                     let weight = answer["scores"][0].as_f64().unwrap_or_default();
-                    // One of the models, whole.
+                    // The scores of one of the models.
                     assert!(status == 200 && (2.0..40.0).contains(&weight) && answer["scores"][1] == 1.0, "{text}");
                     answers.fetch_add(1, Ordering::Relaxed);
                 }
@@ -377,7 +377,7 @@ fn reloading_loses_no_request() {
             linear(2.0 + round as f32).save(&folder).unwrap();
             signal(&running.child, "HUP");
             let (name, expected) = ("burnrank_reloads_total{result=\"ok\"}", f64::from(round));
-            running.until("the model is read again", || running.metric(name) == expected);
+            running.until("the model is reloaded", || running.metric(name) == expected);
             let (_, text) = running.send(&body);
             assert!(text.starts_with(&format!("{{\"scores\":[{}.0,", 2 + round)), "{text}");
         }
@@ -394,7 +394,7 @@ fn reloading_loses_no_request() {
         assert!(health["status"] == "ok" && message.contains("model.bpk: damaged"), "{health}");
         std::fs::write(&record, whole).unwrap();
         signal(&running.child, "HUP");
-        running.until("it is well again", || running.get("/health").1.contains("\"reload_error\":null"));
+        running.until("the reload succeeds", || running.get("/health").1.contains("\"reload_error\":null"));
         done.store(true, Ordering::Relaxed);
     });
     assert!(answers.load(Ordering::Relaxed) > 100);
@@ -402,9 +402,9 @@ fn reloading_loses_no_request() {
     assert_eq!(code, Some(0));
     let notes: Vec<&str> = text.lines().collect();
     assert_eq!(notes.len(), 17, "{text}");
-    assert!(notes[0].starts_with("note: serves the new model: linear net, 2 features, "), "{text}");
+    assert!(notes[0].starts_with("note: serving the new model: linear net, 2 features, "), "{text}");
     assert!(
-        notes[15].starts_with("note: goes on with the old model, the new one cannot be read: model/model.bpk"),
+        notes[15].starts_with("note: keeping the current model, the new one failed to load: model/model.bpk"),
         "{text}"
     );
 }
@@ -414,7 +414,7 @@ fn slow_clients_are_disconnected_and_do_not_block_others() {
     let running = Running::simple("--timeout 1 --idle 1 --max-body 1MB");
     let body = json_request(&format!("[[1,2]{}]", ",[1,2]".repeat(20)));
     let start = Instant::now();
-    // Heads that never end, connections without any, bodies that stop, and answers that nobody takes.
+    // Incomplete headers, connections without a request, incomplete bodies, and responses that are not read.
     let mut slow: Vec<TcpStream> = (0..120)
         .map(|kind| {
             let mut stream = TcpStream::connect(running.address).unwrap();
@@ -427,7 +427,7 @@ fn slow_clients_are_disconnected_and_do_not_block_others() {
             stream
         })
         .collect();
-    // Asks for far more than the system keeps for it, and takes in nothing.
+    // Requests more than the operating system buffers, and reads nothing.
     let much = json_request(&format!("[[1,2]{}]", ",[1,2]".repeat(5_000)));
     let greedy: Vec<TcpStream> = (0..4)
         .map(|_| {
@@ -452,12 +452,12 @@ fn slow_clients_are_disconnected_and_do_not_block_others() {
         match kind % 4 {
             0 => assert!(text.is_empty() || text.starts_with("HTTP/1.1 408 "), "{text}"),
             1 => assert!(text.is_empty() || text.starts_with("HTTP/1.1 408 "), "{text}"),
-            2 => assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("did not come within 1 seconds"), "{text}"),
+            2 => assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("did not arrive within 1 seconds"), "{text}"),
             _ => assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 3, "{text}"),
         }
     }
     assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
-    running.until("slow connections are gone", || running.metric("burnrank_connections") == 1.0);
+    running.until("slow connections are closed", || running.metric("burnrank_connections") == 1.0);
     drop(greedy);
     running.is_well();
 }
@@ -469,7 +469,7 @@ fn half_closed_connections_are_answered_and_large_bodies_refused() {
     client.stream.write_all(&json_request("[[1,2],[3,-4]]")).unwrap();
     client.stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(client.answer().unwrap(), (200, br#"{"scores":[4.0,2.0],"order":[0,1]}"#.to_vec()));
-    // Half of a body, and no more.
+    // An incomplete body.
     let mut client = running.client();
     client.stream.write_all(&json_request("[[1,2],[3,-4]]")[..70]).unwrap();
     client.stream.shutdown(Shutdown::Write).unwrap();
@@ -477,7 +477,7 @@ fn half_closed_connections_are_answered_and_large_bodies_refused() {
 
     let (status, text) = running.send(&json_request(&"x".repeat(3_000_000)));
     assert!(status == 413 && text.contains("more than 1000000 bytes"), "{text}");
-    // Of unknown length, in parts.
+    // A chunked body of unknown length.
     let mut client = running.client();
     client.stream.write_all(b"POST /score HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
     for _ in 0..20 {
@@ -486,12 +486,12 @@ fn half_closed_connections_are_answered_and_large_bodies_refused() {
     }
     client.stream.write_all(b"0\r\n\r\n").unwrap();
     assert_eq!(client.answer().unwrap().0, 413);
-    // Parts that are no larger than they may be.
+    // A chunked body within the limits.
     let mut client = running.client();
     client.stream.write_all(b"POST /score HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
     client.stream.write_all(b"8\r\n[[1,2],[\r\n6\r\n3,-4]]\r\n0\r\n\r\n").unwrap();
     assert_eq!(client.answer().unwrap(), (200, br#"{"scores":[4.0,2.0],"order":[0,1]}"#.to_vec()));
-    // A promise that is refused before it is kept.
+    // A Content-Length that is too large is refused before the body is read.
     let mut client = running.client();
     let head = "POST /score HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n";
     assert_eq!(client.ask(head.as_bytes()).0, 413);
@@ -506,7 +506,7 @@ fn connections_and_requests_are_limited() {
     let (status, text) = running.get("/health");
     assert_eq!((status, text.as_str()), (503, r#"{"error":"too many connections: try again later"}"#));
     drop(held);
-    running.until("there is room again", || running.get("/health").0 == 200);
+    running.until("connections are accepted again", || running.get("/health").0 == 200);
 
     let large = json_request(&format!("[[1,2]{}]", ",[0.123456,2.654321]".repeat(9_999)));
     let counts = [AtomicUsize::new(0), AtomicUsize::new(0)];
@@ -516,7 +516,7 @@ fn connections_and_requests_are_limited() {
                 let mut client = Client::new(running.address);
                 for _ in 0..40 {
                     let (status, text) = client.ask(&large);
-                    assert!(status == 200 || text.contains("1 requests are being scored already"), "{status} {text}");
+                    assert!(status == 200 || text.contains("1 requests are being scored, the maximum"), "{status} {text}");
                     counts[usize::from(status != 200)].fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -564,15 +564,15 @@ fn the_command_line_is_checked() {
     let text = place.run(&format!("serve --model model --listen {address}")).bad(1);
     assert!(text.starts_with(&format!("error: {address}: cannot listen: ")), "{text}");
 
-    // A note warns of listening to other machines.
+    // Listening on a public address is noted.
     let mut command = place.command("serve --model model --listen 0.0.0.0:0");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("listens on http://0.0.0.0:") && line.ends_with(": linear net, 2 features\n"), "{line}");
+    assert!(line.starts_with("listening on http://0.0.0.0:") && line.ends_with(": linear net, 2 features\n"), "{line}");
     signal(&child, "TERM");
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-    assert!(text.contains("whoever reaches this machine can ask for scores"), "{text}");
+    assert!(text.contains("any machine that can reach this address can request scores"), "{text}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

@@ -1,9 +1,9 @@
-//! What is asked, and what is answered.
+//! The HTTP endpoints.
 
 use super::Shared;
-use super::body::{Held, read, rows_of_bytes, rows_of_json};
+use super::body::{ReceivedBody, read, rows_of_bytes, rows_of_json};
 use super::reply::{BYTES, JSON, Refusal, bytes};
-use super::served::Served;
+use super::served::ServedModel;
 use crate::model::{Ranked, Scratch};
 use axum::Router;
 use axum::body::Body;
@@ -20,16 +20,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 use tokio::time::{timeout, timeout_at};
 
-/// The checksum of the model that scored.
+/// Header with the checksum of the model that scored.
 const MODEL: HeaderName = HeaderName::from_static("burnrank-model");
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {
     let unknown = || async {
-        let reason = "there is no such page: POST /score, or GET /health, /model or /metrics";
+        let reason = "unknown path: expected POST /score, or GET /health, /model or /metrics";
         Refusal::new(StatusCode::NOT_FOUND, reason)
     };
     let wrong_method = || async {
-        let reason = "this page does not take that method: POST /score, or GET /health, /model or /metrics";
+        let reason = "wrong method: expected POST /score, or GET /health, /model or /metrics";
         Refusal::new(StatusCode::METHOD_NOT_ALLOWED, reason)
     };
     Router::new()
@@ -43,16 +43,16 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Counts a request, and how it is answered.
+/// Counts requests and responses.
 async fn counted(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response<Body> {
-    let _present = shared.metrics.request();
+    let _in_flight = shared.metrics.request();
     let response = next.run(request).await;
     shared.metrics.answered(response.status().as_u16());
     response
 }
 
 async fn health(State(shared): State<Arc<Shared>>) -> Response<Body> {
-    // A folder that is being read is no reason to wait.
+    // Do not wait while a model is reloaded.
     let problem = match shared.reload.try_lock() {
         Ok(problem) => problem.clone(),
         Err(std::sync::TryLockError::Poisoned(problem)) => PoisonError::into_inner(problem).clone(),
@@ -70,18 +70,18 @@ async fn metrics(State(shared): State<Arc<Shared>>) -> Response<Body> {
     bytes("text/plain; version=0.0.4; charset=utf-8", shared.metrics.text(&shared.served()).into_bytes())
 }
 
-/// How numbers are written.
+/// The format of numbers in a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Form {
+enum Format {
     Json,
     Bytes,
 }
 
-/// Whether a header names the type of bytes.
-fn form(headers: &HeaderMap, name: HeaderName) -> Form {
+/// The format that a header names.
+fn format_of(headers: &HeaderMap, name: HeaderName) -> Format {
     let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = value.split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case(BYTES) { Form::Bytes } else { Form::Json }
+    if kind.eq_ignore_ascii_case(BYTES) { Format::Bytes } else { Format::Json }
 }
 
 async fn score(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
@@ -95,25 +95,25 @@ async fn scored(shared: Arc<Shared>, request: Request) -> Result<Response<Body>,
     let start = Instant::now();
     let (head, body) = request.into_parts();
     if let Some(coding) = head.headers.get(CONTENT_ENCODING).filter(|coding| *coding != "identity") {
-        let reason = format!("bodies are read as they are, not in the coding {coding:?}");
+        let reason = format!("content encoding {coding:?} is not supported: send an uncompressed body");
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
-    let (from, to) = (form(&head.headers, CONTENT_TYPE), form(&head.headers, ACCEPT));
-    let patience = shared.options.timeout;
-    let waits = head.headers.contains_key(EXPECT);
-    let body = timeout(patience, read(body, waits, shared.clone())).await.unwrap_or_else(|_| {
-        let reason = format!("the body did not come within {} seconds", patience.as_secs_f64());
+    let (from, to) = (format_of(&head.headers, CONTENT_TYPE), format_of(&head.headers, ACCEPT));
+    let max_time = shared.options.timeout;
+    let expects_continue = head.headers.contains_key(EXPECT);
+    let body = timeout(max_time, read(body, expects_continue, shared.clone())).await.unwrap_or_else(|_| {
+        let reason = format!("the body did not arrive within {} seconds", max_time.as_secs_f64());
         Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, reason))
     })?;
     let Ok(slot) = shared.slots.clone().try_acquire_owned() else {
-        let most = shared.options.max_requests;
-        return Err(Refusal::busy(format!("{most} requests are being scored already: try again later")));
+        let max_requests = shared.options.max_requests;
+        return Err(Refusal::busy(format!("{max_requests} requests are being scored, the maximum: try again later")));
     };
-    let deadline = tokio::time::Instant::now() + patience;
-    let own = shared.clone();
-    // Off the reactor, which has others to listen to. The slot is free when the work is done, whoever still waits for it.
+    let deadline = tokio::time::Instant::now() + max_time;
+    let state = shared.clone();
+    // Score outside the reactor. The slot is released when scoring ends, even if the request has timed out.
     let work = tokio::task::spawn_blocking(move || {
-        let answer = answer(&own, body, from, to);
+        let answer = answer(&state, body, from, to);
         drop(slot);
         answer
     });
@@ -123,48 +123,46 @@ async fn scored(shared: Arc<Shared>, request: Request) -> Result<Response<Body>,
             Ok(response)
         }
         Ok(Ok(Err(refusal))) => Err(refusal),
-        Ok(Err(_)) => {
-            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "scoring failed: that is a bug of the server"))
-        }
-        Err(_) => Err(Refusal::busy(format!("not scored within {} seconds: try again later", patience.as_secs_f64()))),
+        Ok(Err(_)) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "scoring failed: please report this bug")),
+        Err(_) => Err(Refusal::busy(format!("not scored within {} seconds: try again later", max_time.as_secs_f64()))),
     }
 }
 
-/// The memory of a thread that scores.
+/// The buffers of a scoring thread.
 #[derive(Default)]
-struct Work {
+struct Buffers {
     rows: Vec<f32>,
     scratch: Scratch,
 }
 
-/// Bytes of rows up to which a thread keeps its memory for the next request.
-const KEPT: usize = 1 << 20;
+/// Maximum size of the rows that a thread keeps allocated for the next request, in bytes.
+const MAX_KEPT: usize = 1 << 20;
 
 thread_local! {
-    static WORK: RefCell<Work> = RefCell::default();
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// The answer to a body, and the number of documents.
-fn answer(shared: &Shared, body: Held, from: Form, to: Form) -> Result<(Response<Body>, usize), Refusal> {
+/// Scores a body. Returns the response and the number of documents.
+fn answer(shared: &Shared, body: ReceivedBody, from: Format, to: Format) -> Result<(Response<Body>, usize), Refusal> {
     let served = shared.served();
     let (width, options) = (served.scorer.n_features(), &shared.options);
-    // Taken, not borrowed: after a panic the next request begins with memory of its own.
-    let mut work = WORK.take();
+    // Take the buffers, so that after a panic the next request starts with new ones.
+    let mut buffers = BUFFERS.take();
     let read = match from {
-        Form::Json => rows_of_json(&body.bytes, width, options, &mut work.rows),
-        Form::Bytes => rows_of_bytes(&body.bytes, width, options, &mut work.rows),
+        Format::Json => rows_of_json(&body.bytes, width, options, &mut buffers.rows),
+        Format::Bytes => rows_of_bytes(&body.bytes, width, options, &mut buffers.rows),
     };
     drop(body);
-    let found = read.and_then(|()| {
+    let result = read.and_then(|()| {
         let ranked =
-            served.scorer.rank(&work.rows, &mut work.scratch).map_err(|error| Refusal::bad(error.to_string()))?;
+            served.scorer.rank(&buffers.rows, &mut buffers.scratch).map_err(|error| Refusal::bad(error.to_string()))?;
         Ok((write(&served, &ranked, to)?, ranked.scores.len()))
     });
-    // What a large request took is given back.
-    if work.rows.capacity() * size_of::<f32>() <= KEPT {
-        WORK.set(work);
+    // Free the memory of a large request.
+    if buffers.rows.capacity() * size_of::<f32>() <= MAX_KEPT {
+        BUFFERS.set(buffers);
     }
-    found
+    result
 }
 
 #[derive(Serialize)]
@@ -173,7 +171,7 @@ struct Answer<'a> {
     order: &'a [u32],
 }
 
-fn write(served: &Served, ranked: &Ranked<'_>, to: Form) -> Result<Response<Body>, Refusal> {
+fn write(served: &ServedModel, ranked: &Ranked<'_>, to: Format) -> Result<Response<Body>, Refusal> {
     if let Some(document) = ranked.scores.iter().position(|score| !score.is_finite()) {
         let score = ranked.scores[document];
         return Err(Refusal::bad(format!(
@@ -181,11 +179,11 @@ fn write(served: &Served, ranked: &Ranked<'_>, to: Form) -> Result<Response<Body
         )));
     }
     let mut response = match to {
-        Form::Json => {
+        Format::Json => {
             let answer = Answer { scores: ranked.scores, order: ranked.order };
             bytes(JSON, serde_json::to_vec(&answer).unwrap_or_default())
         }
-        Form::Bytes => {
+        Format::Bytes => {
             let scores = ranked.scores.iter().flat_map(|score| score.to_le_bytes());
             bytes(BYTES, scores.chain(ranked.order.iter().flat_map(|place| place.to_le_bytes())).collect())
         }

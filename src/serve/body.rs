@@ -1,4 +1,4 @@
-//! The bodies of requests: read within limits, then made rows of features.
+//! Request bodies: reading within limits, and parsing into rows of features.
 
 use super::reply::Refusal;
 use super::{ServeOptions, Shared};
@@ -12,64 +12,64 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The bytes of a body, counted among those that the server holds until this value is dropped.
-pub(super) struct Held {
+/// A received body. Its bytes count towards the server's total until it is dropped.
+pub(super) struct ReceivedBody {
     shared: Arc<Shared>,
     pub bytes: Vec<u8>,
 }
 
-impl Drop for Held {
+impl Drop for ReceivedBody {
     fn drop(&mut self) {
         self.shared.held.fetch_sub(self.bytes.len(), Relaxed);
     }
 }
 
-/// All bodies that are held together have at most so many times the bytes that a single one may have.
-const BODIES: usize = 16;
-/// A body that is too large is read to its end and thrown away, up to so many times the limit: who is cut off while it sends
-/// does not hear why.
-const THROWN_AWAY: usize = 4;
+/// Maximum total size of all received bodies, as a multiple of `max_body`.
+const MAX_TOTAL: usize = 16;
+/// A body that is too large is read and discarded up to this multiple of `max_body`: a client that is cut off while it sends
+/// does not read the error.
+const MAX_DISCARDED: usize = 4;
 
-/// Reads a body. A client that waits for permission to send one does not get it for one that is too large.
-pub(super) async fn read(mut body: Body, waits: bool, shared: Arc<Shared>) -> Result<Held, Refusal> {
-    let most = shared.options.max_body;
-    let promised = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if promised > if waits { most } else { most.saturating_mul(THROWN_AWAY) } {
-        return Err(too_large(most));
+/// Reads a body. A client that waits for `100 Continue` does not get it for a body that is too large.
+pub(super) async fn read(mut body: Body, expects_continue: bool, shared: Arc<Shared>) -> Result<ReceivedBody, Refusal> {
+    let limit = shared.options.max_body;
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > if expects_continue { limit } else { limit.saturating_mul(MAX_DISCARDED) } {
+        return Err(too_large(limit));
     }
-    let mut held = Held { shared, bytes: Vec::new() };
+    let mut received = ReceivedBody { shared, bytes: Vec::new() };
     let mut length = 0_usize;
     let mut refused: Option<Refusal> = None;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            return Err(refused.unwrap_or_else(|| Refusal::bad("the body ended before it was whole")));
+            return Err(refused.unwrap_or_else(|| Refusal::bad("the body is incomplete")));
         };
         let Ok(data) = frame.into_data() else { continue };
         length = length.saturating_add(data.len());
-        if length > most && refused.is_none() {
-            refused = Some(too_large(most));
+        if length > limit && refused.is_none() {
+            refused = Some(too_large(limit));
         }
         if refused.is_some() {
-            if length > most.saturating_mul(THROWN_AWAY) {
+            if length > limit.saturating_mul(MAX_DISCARDED) {
                 break;
             }
             continue;
         }
-        let others = held.shared.held.fetch_add(data.len(), Relaxed);
-        held.bytes.extend_from_slice(&data);
-        if others.saturating_add(data.len()) > most.saturating_mul(BODIES) {
-            refused = Some(Refusal::busy("too many requests are being sent at once: try again later"));
+        let others = received.shared.held.fetch_add(data.len(), Relaxed);
+        received.bytes.extend_from_slice(&data);
+        if others.saturating_add(data.len()) > limit.saturating_mul(MAX_TOTAL) {
+            refused = Some(Refusal::busy("too many request bodies at the same time: try again later"));
         }
     }
     match refused {
         Some(refusal) => Err(refusal),
-        None => Ok(held),
+        None => Ok(received),
     }
 }
 
-fn too_large(most: usize) -> Refusal {
+fn too_large(limit: usize) -> Refusal {
     let reason =
-        format!("the body has more than {most} bytes: send fewer documents, or raise `max_body` of the server");
+        format!("the body has more than {limit} bytes: send fewer documents, or increase `max_body` of the server");
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn rows_of_bytes(
     if !body.len().is_multiple_of(row) {
         let length = body.len();
         return Err(Refusal::bad(format!(
-            "{length} bytes are no whole number of documents: the model scores {width} features, {row} bytes of f32 each"
+            "{length} bytes is not a multiple of {row}, the size of a document: {width} features of f32"
         )));
     }
     if body.len() / row > options.max_documents {
@@ -101,8 +101,8 @@ pub(super) fn rows_of_bytes(
     }
 }
 
-fn too_many(most: usize) -> String {
-    format!("more than {most} documents: send fewer, or raise `max_documents` of the server")
+fn too_many(limit: usize) -> String {
+    format!("more than {limit} documents: send fewer, or increase `max_documents` of the server")
 }
 
 /// The rows of a body of JSON: `{"documents": [[...], ...]}`, or the list alone.
@@ -113,7 +113,7 @@ pub(super) fn rows_of_json(
     rows: &mut Vec<f32>,
 ) -> Result<(), Refusal> {
     rows.clear();
-    let mut reader = Reader { rows, width, most: options.max_documents, documents: 0, problem: None };
+    let mut reader = Reader { rows, width, limit: options.max_documents, documents: 0, problem: None };
     let mut json = serde_json::Deserializer::from_slice(body);
     let read = Request(&mut reader).deserialize(&mut json).and_then(|()| json.end());
     match (read, reader.problem) {
@@ -122,22 +122,23 @@ pub(super) fn rows_of_json(
         (Err(_), None) if body.is_empty() => {
             Err(Refusal::bad(r#"the body is empty: expected {"documents": [[...], ...]}"#))
         }
-        (Err(error), None) if error.is_data() => Err(Refusal::bad(format!("the body is no request: {error}"))),
+        (Err(error), None) if error.is_data() => Err(Refusal::bad(format!("invalid request: {error}"))),
         (Err(error), None) => Err(Refusal::bad(format!("the body is not JSON: {error}"))),
     }
 }
 
-/// Where the numbers go, and what is wrong with them in words of our own.
+/// Collects the numbers, and the first problem with them.
 struct Reader<'a> {
     rows: &'a mut Vec<f32>,
     width: usize,
-    most: usize,
+    /// Maximum number of documents.
+    limit: usize,
     documents: usize,
     problem: Option<String>,
 }
 
 impl Reader<'_> {
-    /// Ends the reading.
+    /// Stores a problem, and returns an error that ends the reading.
     fn refuse<E: serde::de::Error>(&mut self, problem: String) -> E {
         self.problem = Some(problem);
         E::custom("refused")
@@ -169,10 +170,10 @@ impl<'de> Visitor<'de> for Request<'_, '_> {
         while let Some(key) = map.next_key::<Cow<'_, str>>()? {
             if key != "documents" {
                 let key: String = key.chars().take(40).collect();
-                return Err(self.0.refuse(format!("unknown field {key:?}: expected \"documents\" alone")));
+                return Err(self.0.refuse(format!("unknown field {key:?}: expected only \"documents\"")));
             }
             if std::mem::replace(&mut seen, true) {
-                return Err(self.0.refuse("\"documents\" is there twice".into()));
+                return Err(self.0.refuse("\"documents\" appears twice".into()));
             }
             map.next_value_seed(Documents(self.0))?;
         }
@@ -227,14 +228,14 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let reader = self.0;
         let (document, width) = (reader.documents, reader.width);
-        if document == reader.most {
-            return Err(reader.refuse(too_many(reader.most)));
+        if document == reader.limit {
+            return Err(reader.refuse(too_many(reader.limit)));
         }
         let mut features = 0;
         while list.next_element_seed(Number(reader))?.is_some() {
             features += 1;
             if features > width {
-                let problem = format!("documents[{document}] has more features than the {width} that the model scores");
+                let problem = format!("documents[{document}] has more than {width} features, the model scores {width}");
                 return Err(reader.refuse(problem));
             }
         }
@@ -260,7 +261,7 @@ impl Number<'_, '_> {
         let single = value as f32;
         if !single.is_finite() {
             let (document, feature) = (self.0.documents, self.0.rows.len() - self.0.documents * self.0.width);
-            let problem = format!("documents[{document}][{feature}] is {value:e}, more than a 32-bit number holds");
+            let problem = format!("documents[{document}][{feature}] is {value:e}, out of range for f32");
             return Err(self.0.refuse(problem));
         }
         self.0.rows.push(single);
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn json_becomes_rows() {
+    fn json_parses_into_rows() {
         assert_eq!(json(r#"{"documents": [[1, -2.5], [3e2, 0]]}"#), Ok(vec![1.0, -2.5, 300.0, 0.0]));
         assert_eq!(json(" [[0.1,16777217]] "), Ok(vec![0.1, 16_777_216.0]));
         assert_eq!(json(r#"{"documents": []}"#), Ok(vec![]));
@@ -312,32 +313,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_json_is_told() {
+    fn errors_of_json_say_what_is_wrong() {
         for (text, reason) in [
             ("", r#"the body is empty: expected {"documents": [[...], ...]}"#),
             ("[[1,2]", "the body is not JSON: EOF while parsing a list at line 1 column 6"),
             ("[[1,2]] x", "the body is not JSON: trailing characters at line 1 column 9"),
             ("[[1,NaN]]", "the body is not JSON: expected value at line 1 column 5"),
             ("[[1]]", "documents[0] has 1 features, the model scores 2"),
-            ("[[1,2],[1,2,3]]", "documents[1] has more features than the 2 that the model scores"),
+            ("[[1,2],[1,2,3]]", "documents[1] has more than 2 features, the model scores 2"),
             ("[[1,2],[1,null]]", "documents[1][1] is null: features must be finite numbers"),
-            ("[[1,2],[1e39,0]]", "documents[1][0] is 1e39, more than a 32-bit number holds"),
-            ("[[1,2],[1,2],[1,2],[1,2]]", "more than 3 documents: send fewer, or raise `max_documents` of the server"),
+            ("[[1,2],[1e39,0]]", "documents[1][0] is 1e39, out of range for f32"),
+            (
+                "[[1,2],[1,2],[1,2],[1,2]]",
+                "more than 3 documents: send fewer, or increase `max_documents` of the server",
+            ),
             ("{}", r#""documents" is missing: expected {"documents": [[...], ...]}"#),
-            (r#"{"rows": []}"#, r#"unknown field "rows": expected "documents" alone"#),
-            (r#"{"documents": [], "documents": []}"#, r#""documents" is there twice"#),
+            (r#"{"rows": []}"#, r#"unknown field "rows": expected only "documents""#),
+            (r#"{"documents": [], "documents": []}"#, r#""documents" appears twice"#),
             (
                 "7",
-                r#"the body is no request: invalid type: integer `7`, expected {"documents": [[...], ...]} at line 1 column 1"#,
+                r#"invalid request: invalid type: integer `7`, expected {"documents": [[...], ...]} at line 1 column 1"#,
             ),
-            (
-                r#"[["1", 2]]"#,
-                r#"the body is no request: invalid type: string "1", expected a number at line 1 column 5"#,
-            ),
-            (
-                "[1, 2]",
-                "the body is no request: invalid type: integer `1`, expected a list of 2 features at line 1 column 2",
-            ),
+            (r#"[["1", 2]]"#, r#"invalid request: invalid type: string "1", expected a number at line 1 column 5"#),
+            ("[1, 2]", "invalid request: invalid type: integer `1`, expected a list of 2 features at line 1 column 2"),
         ] {
             assert_eq!(json(text), Err(reason.to_owned()), "{text}");
         }
@@ -347,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_become_rows() {
+    fn bytes_parse_into_rows() {
         let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
         let options = ServeOptions { max_documents: 2, ..ServeOptions::default() };
         let read = |body: &[u8]| {
@@ -356,8 +354,8 @@ mod tests {
         };
         assert_eq!(read(&bytes(&[1.0, 2.0, 3.0, 4.0])), Ok(vec![1.0, 2.0, 3.0, 4.0]));
         assert_eq!(read(&[]), Ok(vec![]));
-        let whole = "12 bytes are no whole number of documents: the model scores 2 features, 8 bytes of f32 each";
-        assert_eq!(read(&bytes(&[1.0, 2.0, 3.0])), Err(whole.to_owned()));
+        let size = "12 bytes is not a multiple of 8, the size of a document: 2 features of f32";
+        assert_eq!(read(&bytes(&[1.0, 2.0, 3.0])), Err(size.to_owned()));
         let nan = "documents[1][0] is NaN: features must be finite numbers";
         assert_eq!(read(&bytes(&[1.0, 2.0, f32::NAN, 4.0])), Err(nan.to_owned()));
         assert!(read(&bytes(&[0.0; 6])).unwrap_err().starts_with("more than 2 documents"));

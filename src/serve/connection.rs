@@ -1,6 +1,6 @@
-//! Connections: taken as long as there is room, and ended without losing a request.
+//! Connections: accepted up to a limit, and closed without losing a request.
 
-use super::patient::{Patient, Talk};
+use super::stream::{ConnectionState, TimedStream};
 use super::{Shared, api};
 use axum::Router;
 use hyper::server::conn::http1;
@@ -15,25 +15,25 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-/// The most bytes of a request's head.
-const HEAD: usize = 64 << 10;
-/// Connections that are told that they are too many, at a time; others are just closed.
-const TOLD: usize = 64;
-/// How long to wait before another connection is taken when the system has no more to give.
+/// Maximum size of a request header in bytes.
+const MAX_HEADER: usize = 64 << 10;
+/// Maximum number of excess connections that are answered with 503 at the same time; others are closed without an answer.
+const MAX_REFUSALS: usize = 64;
+/// Delay before the next connection is accepted if the operating system is out of resources.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long connections without a request stay open once the server is asked to stop: a request that was on its way arrives.
+/// How long idle connections stay open after the server is asked to stop, so that requests in transit arrive.
 pub(super) const GRACE: Duration = Duration::from_millis(100);
-/// How long connections that the system holds are taken once the server is asked to stop.
+/// How long connections in the operating system's queue are accepted after the server is asked to stop.
 const QUEUE: Duration = Duration::from_secs(1);
 
-/// Takes connections until it is asked to stop, then those that wait to be taken; and ends when all of them have ended.
+/// Accepts connections until it is asked to stop, then those in the queue. Returns when all connections are closed.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
-    let most = shared.options.max_connections;
+    let limit = shared.options.max_connections;
     let (end, ending) = watch::channel(false);
-    let door = Door {
+    let acceptor = Acceptor {
         service: TowerToHyperService::new(api::router(shared.clone())),
-        places: Arc::new(Semaphore::new(most)),
-        told: Arc::new(Semaphore::new(TOLD)),
+        slots: Arc::new(Semaphore::new(limit)),
+        refusals: Arc::new(Semaphore::new(MAX_REFUSALS)),
         shared,
         ending,
     };
@@ -44,87 +44,89 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stop:
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => door.take(stream),
+            Ok((stream, _)) => acceptor.serve(stream),
             Err(_) => sleep(PAUSE).await,
         }
     }
-    door.take_waiting(listener).await;
+    acceptor.serve_queue(listener).await;
     sleep(GRACE).await;
     let _ = end.send(true);
-    let all = u32::try_from(most).unwrap_or(u32::MAX);
+    let all = u32::try_from(limit).unwrap_or(u32::MAX);
     let ended = async {
-        let _ = door.places.acquire_many(all).await;
-        let _ = door.told.acquire_many(TOLD as u32).await;
+        let _ = acceptor.slots.acquire_many(all).await;
+        let _ = acceptor.refusals.acquire_many(MAX_REFUSALS as u32).await;
     };
-    let _ = timeout(door.shared.options.timeout, ended).await;
+    let _ = timeout(acceptor.shared.options.timeout, ended).await;
 }
 
-/// Where connections come in.
-struct Door {
+/// Serves accepted connections.
+struct Acceptor {
     shared: Arc<Shared>,
     service: TowerToHyperService<Router>,
-    places: Arc<Semaphore>,
-    told: Arc<Semaphore>,
-    /// Whether connections are to end once they have no request.
+    /// One permit per connection.
+    slots: Arc<Semaphore>,
+    /// One permit per excess connection that is being answered with 503.
+    refusals: Arc<Semaphore>,
+    /// Whether to close connections without a request.
     ending: watch::Receiver<bool>,
 }
 
-impl Door {
-    /// Answers what comes on a connection, or refuses it where there is no place.
-    fn take(&self, stream: TcpStream) {
+impl Acceptor {
+    /// Serves the requests of a connection, or refuses it if there are too many.
+    fn serve(&self, stream: TcpStream) {
         let _ = stream.set_nodelay(true);
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
+        let Ok(slot) = self.slots.clone().try_acquire_owned() else {
             self.shared.metrics.refused();
-            if let Ok(place) = self.told.clone().try_acquire_owned() {
+            if let Ok(permit) = self.refusals.clone().try_acquire_owned() {
                 tokio::spawn(async move {
                     let _ = timeout(Duration::from_secs(1), refuse(stream)).await;
-                    drop(place);
+                    drop(permit);
                 });
             }
             return;
         };
         let (shared, service, mut ending) = (self.shared.clone(), self.service.clone(), self.ending.clone());
         tokio::spawn(async move {
-            let _present = shared.metrics.connection();
-            let talk = Talk::new(ending.clone());
-            let stream = TokioIo::new(Patient::new(stream, shared.options.timeout, talk.clone()));
-            let answered = service_fn(move |request| {
-                let (begun, answer) = (talk.request(), service.call(request));
+            let _open = shared.metrics.connection();
+            let state = ConnectionState::new(ending.clone());
+            let stream = TokioIo::new(TimedStream::new(stream, shared.options.timeout, state.clone()));
+            let service = service_fn(move |request| {
+                let (in_progress, answer) = (state.request(), service.call(request));
                 async move {
                     let answer = answer.await;
-                    drop(begun);
+                    drop(in_progress);
                     answer
                 }
             });
             let mut builder = http1::Builder::new();
-            // Who has sent a request may close that direction, and still wants the answer.
+            // A client may close its sending direction after the request and still read the answer.
             builder
                 .timer(TokioTimer::new())
                 .header_read_timeout(shared.options.idle)
                 .half_close(true)
-                .max_buf_size(HEAD);
-            let mut connection = std::pin::pin!(builder.serve_connection(stream, answered));
+                .max_buf_size(MAX_HEADER);
+            let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
             tokio::select! {
                 _ = connection.as_mut() => {}
-                // Woken to find that there is nothing more to read.
+                // Poll once more, to see that there is nothing left to read.
                 _ = ending.changed() => {
                     let _ = connection.await;
                 }
             }
-            drop(place);
+            drop(slot);
         });
     }
 
-    /// Takes the connections that the system holds for this listener, and closes it. Their requests may have come long ago.
-    async fn take_waiting(&self, listener: TcpListener) {
+    /// Serves the connections in the listener's queue, whose requests may have arrived long ago, and closes the listener.
+    async fn serve_queue(&self, listener: TcpListener) {
         let start = Instant::now();
-        // Asked directly: the reactor may not have heard of them yet.
+        // Bypass the reactor, which may not know of them yet.
         let Ok(listener) = listener.into_std() else { return };
         while start.elapsed() < QUEUE {
             match listener.accept() {
                 Ok((stream, _)) => {
                     if let Ok(stream) = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-                        self.take(stream);
+                        self.serve(stream);
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -135,7 +137,7 @@ impl Door {
     }
 }
 
-/// Tells a client that there is no place for it, and lets it finish its sentence: what is closed with bytes unread is lost.
+/// Answers with 503, and reads what the client sends: closing a connection with unread bytes would lose the answer.
 async fn refuse(mut stream: TcpStream) -> std::io::Result<()> {
     let body = r#"{"error":"too many connections: try again later"}"#;
     let head = format!(

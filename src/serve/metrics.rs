@@ -1,24 +1,24 @@
-//! What the server has done, in the text format of Prometheus.
+//! Metrics of the server in Prometheus text format.
 
-use super::served::Served;
+use super::served::ServedModel;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// The upper ends of the intervals of times, in microseconds.
+/// Upper bounds of the buckets of the histogram, in microseconds.
 const BOUNDS: [u64; 16] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
     5_000_000, 10_000_000,
 ];
 
-/// The status codes that are answered with; the last counts all others.
+/// Counted status codes; the last entry counts all others.
 const CODES: [u16; 11] = [200, 400, 404, 405, 408, 413, 415, 431, 500, 503, 0];
 
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     answers: [AtomicU64; CODES.len()],
     documents: AtomicU64,
-    /// Requests by their time; the last took longer than all bounds.
+    /// Number of scored requests per bucket; the last is above all bounds.
     times: [AtomicU64; BOUNDS.len() + 1],
     microseconds: AtomicU64,
     reloads: [AtomicU64; 2],
@@ -27,28 +27,28 @@ pub(super) struct Metrics {
     refused: AtomicU64,
 }
 
-/// One more of something, for as long as this value lives.
-pub(super) struct Present<'a>(&'a AtomicI64);
+/// Increments a gauge until it is dropped.
+pub(super) struct GaugeGuard<'a>(&'a AtomicI64);
 
-impl Drop for Present<'_> {
+impl Drop for GaugeGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }
 }
 
-fn present(gauge: &AtomicI64) -> Present<'_> {
+fn increment(gauge: &AtomicI64) -> GaugeGuard<'_> {
     gauge.fetch_add(1, Relaxed);
-    Present(gauge)
+    GaugeGuard(gauge)
 }
 
 impl Metrics {
-    /// An answer has been found.
+    /// Counts a response.
     pub fn answered(&self, code: u16) {
-        let place = CODES.iter().position(|own| *own == code).unwrap_or(CODES.len() - 1);
+        let place = CODES.iter().position(|known| *known == code).unwrap_or(CODES.len() - 1);
         self.answers[place].fetch_add(1, Relaxed);
     }
 
-    /// Documents have been scored.
+    /// Counts scored documents and the time of their request.
     pub fn scored(&self, documents: usize, time: Duration) {
         let time = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.documents.fetch_add(documents as u64, Relaxed);
@@ -56,28 +56,28 @@ impl Metrics {
         self.microseconds.fetch_add(time, Relaxed);
     }
 
-    /// The folder has been read again, with success or not.
-    pub fn reloaded(&self, well: bool) {
-        self.reloads[usize::from(!well)].fetch_add(1, Relaxed);
+    /// Counts a reload.
+    pub fn reloaded(&self, is_ok: bool) {
+        self.reloads[usize::from(!is_ok)].fetch_add(1, Relaxed);
     }
 
-    /// A connection that was one too many.
+    /// Counts a refused connection.
     pub fn refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }
 
-    /// A request, while it is worked on.
-    pub fn request(&self) -> Present<'_> {
-        present(&self.in_flight)
+    /// Counts a request until the guard is dropped.
+    pub fn request(&self) -> GaugeGuard<'_> {
+        increment(&self.in_flight)
     }
 
-    /// A connection, while it is open.
-    pub fn connection(&self) -> Present<'_> {
-        present(&self.connections)
+    /// Counts an open connection until the guard is dropped.
+    pub fn connection(&self) -> GaugeGuard<'_> {
+        increment(&self.connections)
     }
 
-    /// All of it as text.
-    pub fn text(&self, served: &Served) -> String {
+    /// All metrics as text.
+    pub fn text(&self, served: &ServedModel) -> String {
         let mut text = String::new();
         let head = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = write!(text, "# HELP burnrank_{name} {help}\n# TYPE burnrank_{name} {kind}\n");
@@ -90,7 +90,7 @@ impl Metrics {
         let _ = writeln!(text, "burnrank_requests_total{{code=\"other\"}} {others}");
         head(&mut text, "documents_total", "counter", "Documents scored.");
         let _ = writeln!(text, "burnrank_documents_total {}", self.documents.load(Relaxed));
-        head(&mut text, "score_seconds", "histogram", "Time of scored requests, from their head to their answer.");
+        head(&mut text, "score_seconds", "histogram", "Time of scored requests, from header to response.");
         let mut sum = 0;
         for (place, times) in self.times.iter().enumerate() {
             sum += times.load(Relaxed);
@@ -100,23 +100,23 @@ impl Metrics {
         let _ = writeln!(text, "burnrank_score_seconds_sum {}", self.microseconds.load(Relaxed) as f64 / 1e6);
         let _ = writeln!(text, "burnrank_score_seconds_count {sum}");
         let gauges = [
-            ("requests_in_flight", &self.in_flight, "Requests that are worked on."),
+            ("requests_in_flight", &self.in_flight, "Requests in progress."),
             ("connections", &self.connections, "Open connections."),
         ];
         for (name, gauge, help) in gauges {
             head(&mut text, name, "gauge", help);
             let _ = writeln!(text, "burnrank_{name} {}", gauge.load(Relaxed));
         }
-        head(&mut text, "connections_refused_total", "counter", "Connections that were one too many.");
+        head(&mut text, "connections_refused_total", "counter", "Connections refused because there were too many.");
         let _ = writeln!(text, "burnrank_connections_refused_total {}", self.refused.load(Relaxed));
-        head(&mut text, "reloads_total", "counter", "How often the model was read again, by result.");
+        head(&mut text, "reloads_total", "counter", "Reloads of the model, by result.");
         for (result, count) in ["ok", "failed"].iter().zip(&self.reloads) {
             let _ = writeln!(text, "burnrank_reloads_total{{result=\"{result}\"}} {}", count.load(Relaxed));
         }
-        head(&mut text, "model_info", "gauge", "The model that is served.");
+        head(&mut text, "model_info", "gauge", "The served model.");
         let (model, architecture) = (&served.checksum, &served.architecture);
         let _ = writeln!(text, "burnrank_model_info{{model=\"{model}\",architecture=\"{architecture}\"}} 1");
-        head(&mut text, "model_loaded_seconds", "gauge", "When it was loaded, in seconds since 1970.");
+        head(&mut text, "model_loaded_seconds", "gauge", "Time when the model was loaded, in seconds since 1970.");
         let _ = writeln!(text, "burnrank_model_loaded_seconds {}", served.loaded);
         text
     }

@@ -1,8 +1,8 @@
-//! An HTTP server that scores: features in, scores and the order out.
+//! An HTTP server that scores documents.
 //!
-//! `POST /score` takes the candidates of one query, as JSON or as bytes of f32, and answers with a score for each and their order;
-//! `GET /health`, `/model` and `/metrics` tell how it is, what it serves, and how much it has done. The whole wire format is in
-//! `docs/serving.md`. Needs the feature `serve`.
+//! `POST /score` takes the documents of one query, as JSON or as bytes of f32, and returns their scores and order.
+//! `GET /health`, `/model` and `/metrics` return its status, a description of the model, and Prometheus metrics.
+//! `docs/serving.md` has the wire format. Needs the feature `serve`.
 //!
 //! ```
 //! use burnrank::serve::{ServeOptions, Server};
@@ -15,7 +15,7 @@
 //! # let scorer = Scorer::Net(shape.from_weights(&[vec![2.0, 1.0]], &device::open("auto")?)?);
 //! # let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand");
 //! # Model { scorer, info, history: vec![] }.save(&folder)?;
-//! // Port 0 is any that is free.
+//! // Port 0 picks a free port.
 //! let server = Server::start(&folder, &ServeOptions { listen: "127.0.0.1:0".parse().unwrap(), ..Default::default() })?;
 //! let body = r#"{"documents": [[1, 5], [3, 5], [2, 5]]}"#;
 //! let mut client = std::net::TcpStream::connect(server.address()).unwrap();
@@ -32,13 +32,13 @@ mod api;
 mod body;
 mod connection;
 mod metrics;
-mod patient;
 mod reply;
 mod served;
+mod stream;
 
 use crate::error::{Error, Result};
 use metrics::Metrics;
-use served::Served;
+use served::ServedModel;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -47,30 +47,30 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
 
-/// Where a server listens, and how much it takes on.
+/// Address and limits of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServeOptions {
-    /// The address and port to listen on; port 0 is any that is free.
+    /// Address and port to listen on; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// Threads that score.
+    /// Number of scoring threads.
     pub threads: usize,
-    /// The most bytes of a request's body.
+    /// Maximum size of a request body in bytes.
     pub max_body: usize,
-    /// The most documents of a request.
+    /// Maximum number of documents per request.
     pub max_documents: usize,
-    /// The most requests that are scored or wait to be scored; more are answered with 503.
+    /// Maximum number of requests that are scored or waiting; more are answered with 503.
     pub max_requests: usize,
-    /// The most connections; more are answered with 503 and closed.
+    /// Maximum number of connections; more are answered with 503 and closed.
     pub max_connections: usize,
-    /// How long a client may take to send a body, an answer to be found, and a client to take in more of it.
+    /// Maximum time to receive a body, to compute a response, and between a client's reads of it.
     pub timeout: Duration,
-    /// How long a connection may be without a whole head of a request.
+    /// Maximum time that a connection may stay open without a complete request header.
     pub idle: Duration,
 }
 
 impl Default for ServeOptions {
-    /// Port 8080 of this machine alone, a thread per core, bodies of 16 MB, 10,000 documents, 256 requests, 1,024 connections,
-    /// 10 seconds, and 30 seconds for connections without a request.
+    /// Port 8080 on localhost, one thread per core, 16 MB per body, 10,000 documents, 256 requests, 1,024 connections, a timeout
+    /// of 10 seconds, and 30 seconds for idle connections.
     fn default() -> Self {
         ServeOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
@@ -85,14 +85,14 @@ impl Default for ServeOptions {
     }
 }
 
-/// A server that runs, on threads of its own, until it is stopped or dropped.
+/// A running server. It runs on its own threads until it is stopped or dropped.
 #[derive(Debug)]
 pub struct Server {
     shared: Arc<Shared>,
     address: SocketAddr,
     /// Asks connections to end.
     stop: watch::Sender<bool>,
-    /// Told when they have.
+    /// Signalled when all connections are closed.
     ended: Mutex<mpsc::Receiver<()>>,
     runtime: Option<Runtime>,
 }
@@ -102,36 +102,36 @@ pub struct Server {
 struct Shared {
     folder: PathBuf,
     options: ServeOptions,
-    served: RwLock<Arc<Served>>,
-    /// One at a time reads a new model; what went wrong the last time.
+    served: RwLock<Arc<ServedModel>>,
+    /// Locked while a model is reloaded; the error of the last reload.
     reload: Mutex<Option<String>>,
     metrics: Metrics,
-    /// One for each request that is scored or waits for it.
+    /// One permit per request that is scored or waiting.
     slots: Arc<Semaphore>,
-    /// Bytes of bodies that have come in and are not answered yet.
+    /// Total bytes of bodies that are received and not answered yet.
     held: AtomicUsize,
 }
 
 impl Shared {
-    /// The model of this moment.
-    fn served(&self) -> Arc<Served> {
+    /// The current model.
+    fn served(&self) -> Arc<ServedModel> {
         self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Server {
-    /// Loads a model folder, listens, and answers from then on.
+    /// Loads a model folder and starts to serve it.
     ///
     /// # Errors
-    /// When the folder is no model's, the options make no sense, or the address cannot be listened on.
+    /// If the folder is not a model folder, an option is invalid, or the address is not available.
     pub fn start(folder: &Path, options: &ServeOptions) -> Result<Self> {
         check(options)?;
-        let served = Served::load(folder)?;
+        let served = ServedModel::load(folder)?;
         let failed = |error: std::io::Error| Error::io(options.listen.to_string(), "listen", error);
         let listener = std::net::TcpListener::bind(options.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        // The reactor's threads do but move bytes.
+        // The reactor's threads only move bytes.
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(options.threads.clamp(1, 4)).max_blocking_threads(options.threads);
         let runtime = builder
@@ -162,24 +162,24 @@ impl Server {
         Ok(Server { shared, address, stop, ended: Mutex::new(ended), runtime: Some(runtime) })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it serves, as `GET /model` tells it.
+    /// The description of the model that `GET /model` returns.
     pub fn model(&self) -> serde_json::Value {
         self.shared.served().description.clone()
     }
 
-    /// Reads the folder again. Requests are answered by the old model until the new one is whole, and by the old one for good
-    /// when the new one cannot be read.
+    /// Reloads the model folder. Requests are answered by the current model until the new one is loaded. Keeps the current model
+    /// if the new one fails to load.
     ///
     /// # Errors
-    /// When the folder is no model's any more.
+    /// If the new model fails to load.
     pub fn reload(&self) -> Result<()> {
         let mut last = self.shared.reload.lock().unwrap_or_else(PoisonError::into_inner);
-        let loaded = Served::load(&self.shared.folder);
+        let loaded = ServedModel::load(&self.shared.folder);
         self.shared.metrics.reloaded(loaded.is_ok());
         *last = loaded.as_ref().err().map(ToString::to_string);
         let new = Arc::new(loaded?);
@@ -187,9 +187,9 @@ impl Server {
         Ok(())
     }
 
-    /// Takes no new connection, answers all requests that have arrived, at most for as long as one may take, and ends.
+    /// Accepts no new connections, answers all requests that have arrived, within the timeout, and stops.
     ///
-    /// Connections that the system has accepted for this server and requests that it holds unread count as arrived.
+    /// Connections and requests in the operating system's queues count as arrived.
     pub fn stop(mut self) {
         self.end();
     }
@@ -198,9 +198,9 @@ impl Server {
         let Some(runtime) = self.runtime.take() else { return };
         let _ = self.stop.send(true);
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // A little longer than connections are waited for, in case nothing moves any more.
+        // Longer than the timeout of connections, in case one hangs.
         let _ = ended.recv_timeout(self.shared.options.timeout.saturating_add(Duration::from_secs(3)));
-        // Whoever ends a server may be inside of a runtime that must not be blocked by another.
+        // The caller may be inside another runtime, which must not be blocked.
         runtime.shutdown_background();
     }
 }
@@ -221,13 +221,13 @@ fn check(options: &ServeOptions) -> Result<()> {
         ("max-connections", *max_connections),
     ];
     if let Some((name, _)) = numbers.iter().find(|(_, number)| *number == 0) {
-        return Err(Error::Config(format!("{name} 0: a server needs at least 1")));
+        return Err(Error::Config(format!("{name} 0: expected at least 1")));
     }
     if let Some((name, number)) = numbers[3..].iter().find(|(_, number)| *number > Semaphore::MAX_PERMITS) {
-        return Err(Error::Config(format!("{name} {number}: more than any machine has")));
+        return Err(Error::Config(format!("{name} {number}: expected at most {}", Semaphore::MAX_PERMITS)));
     }
     if timeout.is_zero() || idle.is_zero() {
-        return Err(Error::Config("a timeout of 0: nothing could be answered".into()));
+        return Err(Error::Config("timeout and idle: expected more than 0 seconds".into()));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Answers, and the reasons for which there is none.
+//! Responses and errors.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -6,7 +6,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use serde_json::json;
 
-/// A request that is refused, and why, as a sentence.
+/// An error response: status and message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Refusal {
     pub status: StatusCode,
@@ -18,12 +18,12 @@ impl Refusal {
         Refusal { status, reason: reason.into() }
     }
 
-    /// The request itself is wrong.
+    /// 400: the request is invalid.
     pub fn bad(reason: impl Into<String>) -> Self {
         Refusal::new(StatusCode::BAD_REQUEST, reason)
     }
 
-    /// There is too much to do.
+    /// 503: the server is overloaded.
     pub fn busy(reason: impl Into<String>) -> Self {
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason)
     }
@@ -41,10 +41,10 @@ impl IntoResponse for Refusal {
 }
 
 pub(super) const JSON: &str = "application/json";
-/// Numbers as bytes, little-endian.
+/// The content type of little-endian numbers.
 pub(super) const BYTES: &str = "application/octet-stream";
 
-/// An answer of a type.
+/// A response with a content type.
 pub(super) fn bytes(kind: &'static str, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -1,4 +1,4 @@
-//! The model that is served, and what is told about it.
+//! The served model and its description.
 
 use crate::device;
 use crate::error::Result;
@@ -7,26 +7,25 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A model, ready.
+/// A loaded model.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(super) struct ServedModel {
     pub scorer: ServingScorer,
-    /// What tells models apart.
     pub checksum: String,
     pub architecture: String,
-    /// When it was loaded, in seconds since 1970.
+    /// Time of loading, in seconds since 1970.
     pub loaded: f64,
-    /// What `GET /model` answers.
+    /// The response to `GET /model`.
     pub description: Value,
 }
 
-impl Served {
+impl ServedModel {
     pub fn load(folder: &Path) -> Result<Self> {
         let model = Model::load(folder, &device::open("auto")?)?;
         let scorer = model.serving()?;
         let loaded = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
         let info = &model.info;
-        Ok(Served {
+        Ok(ServedModel {
             scorer,
             checksum: info.checksum.clone(),
             architecture: info.ranker.architecture.to_string(),

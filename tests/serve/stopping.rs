@@ -8,9 +8,9 @@ use std::time::Duration;
 
 const CONNECTIONS: usize = 100;
 
-/// A program that is stopped while requests queue up learns of them and of its end at the same moment.
+/// The server is paused while requests arrive, so that it sees them and the stop signal at the same time.
 #[test]
-fn requests_that_have_arrived_are_answered_before_the_end() {
+fn received_requests_are_answered_before_the_server_stops() {
     for round in 0..3 {
         let mut running = Running::simple("");
         let request = json_request("[[1,2],[3,-4]]");
@@ -43,7 +43,7 @@ fn requests_that_have_arrived_are_answered_before_the_end() {
     }
 }
 
-/// A connection without a request, which must not hold up the end.
+/// A connection without a request, which must not delay the stop.
 fn running_idle(running: &Running) -> TcpStream {
     TcpStream::connect(running.address).unwrap()
 }
@@ -84,7 +84,7 @@ fn a_request_on_a_late_connection_is_answered() {
     assert_eq!(running.child.wait().unwrap().code(), Some(0));
 }
 
-/// The resident memory of a process, in MB.
+/// Resident memory of a process in MB.
 #[cfg(target_os = "linux")]
 fn resident(process: u32) -> usize {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();

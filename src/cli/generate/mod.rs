@@ -1,4 +1,4 @@
-//! `burnrank generate`: artificial data with a known target.
+//! `burnrank generate`: artificial data with a known target function.
 
 mod web;
 
@@ -24,42 +24,42 @@ Examples:
   burnrank generate web --queries 100000 --out web.cache
   burnrank generate web --like train.txt --queries 1000 --out more.txt
 
-For training and test data of one target, generate once and then 'burnrank split all.txt --out parts'.";
+For training and test data with the same target, generate all queries, then run 'burnrank split all.txt --out parts'.";
 
-/// Feature values that are made and written at a time.
-const VALUES_AT_ONCE: usize = 1 << 22;
+/// Number of feature values per generated block.
+const BLOCK_VALUES: usize = 1 << 22;
 
-/// Make artificial data, as in the RankNet and LambdaRank papers, or in the shape of web pages
+/// Generate artificial data, as in the RankNet and LambdaRank papers, or similar to web search data
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The random function that documents are labelled by
+    /// Target function of the labels
     kind: Kind,
     /// Number of queries [default: 1000; lambdarank: 25000]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// Documents per query; web: on average [default: 50; web: 120, or as many as the rows of --like]
+    /// Documents per query; web: on average [default: 50; web: 120, or as in --like]
     #[arg(long, value_name = "N")]
     documents: Option<usize>,
-    /// Number of features [default: 50; web: always 136, or those of --like]
+    /// Number of features [default: 50; web: always 136, or as in --like]
     #[arg(long, value_name = "N")]
     features: Option<usize>,
-    /// Number of labels, all equally frequent [default: 6; lambdarank and web: a mix of five]
+    /// Number of equally frequent labels [default: 6; lambdarank and web: see --mix]
     #[arg(long, value_name = "N", conflicts_with = "mix")]
     levels: Option<usize>,
-    /// Shares of the labels from 0 up, as in 5,3,2, or 'web' for those of lambdarank and web
+    /// Relative frequencies of the labels from 0 up, as in 5,3,2 [default for lambdarank and web: 'web', five labels]
     #[arg(long, value_name = "SHARES")]
     mix: Option<LabelMix>,
     /// Hidden units of the net [default: 10]
     #[arg(long, value_name = "N")]
     hidden: Option<usize>,
-    /// Function of the net's hidden units: sigmoid or tanh [default: sigmoid]
+    /// Activation of the net's hidden units: sigmoid or tanh [default: sigmoid]
     #[arg(long, value_name = "NAME")]
     activation: Option<TargetActivation>,
-    /// What all random numbers follow from; web: all but the teacher
+    /// Random seed; web: of everything except the teacher
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// File to write; packed when it ends in .gz or .zst, a cache when it ends in .cache; '-' is standard output
+    /// File to write: compressed if it ends in .gz or .zst, a cache if it ends in .cache; '-' is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     /// Replace the file if it exists
@@ -68,7 +68,7 @@ pub struct Args {
     /// Index of the first feature: 0 or 1
     #[arg(long, value_name = "INDEX", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1))]
     first_index: u32,
-    /// Print JSON about the file for machines
+    /// Print JSON about the file
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -77,17 +77,17 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// A random net of two layers (RankNet paper)
+    /// Random two-layer net (RankNet paper)
     Net,
-    /// A random polynomial of degree three (RankNet paper)
+    /// Random cubic polynomial (RankNet paper)
     Polynomial,
-    /// The polynomial with five unequally frequent labels (LambdaRank paper)
+    /// The polynomial with five labels of different frequencies (LambdaRank paper)
     Lambdarank,
-    /// Semi-artificial: pages of words, links and clicks, or rows of your own, labelled by a fitted teacher plus noise
+    /// Semi-artificial: features of words, links and clicks, or your rows, labelled by a fitted teacher plus noise
     Web,
 }
 
-/// What makes the data, part by part.
+/// Generates the data in parts.
 enum Source {
     Plain(Generator),
     Web(WebGenerator),
@@ -101,7 +101,7 @@ impl Source {
         })
     }
 
-    /// Queries, documents of each on average, and features.
+    /// Number of queries, mean number of documents per query, and number of features.
     fn sizes(&self) -> (usize, usize, usize) {
         match self {
             Source::Plain(generator) => {
@@ -131,7 +131,7 @@ impl Source {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json && output::is_stdout(&args.out) {
-        bail!(Usage("--json describes the written file: say where with --out FILE".into()));
+        bail!(Usage("--json needs a file to describe: set --out FILE".into()));
     }
     let out = Output::new(&args.out, "--out", args.force)?;
     let source = match args.kind {
@@ -140,12 +140,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     };
     let (queries, documents, features) = source.sizes();
     let bar = Bar::new("generating", Unit::Queries);
-    let at_once = (VALUES_AT_ONCE / (documents * features)).max(1);
+    let block = (BLOCK_VALUES / (documents * features)).max(1);
     let options = WriteOptions { first_index: args.first_index, ..WriteOptions::default() };
     let mut written = 0;
     let mut each = |write: &mut dyn FnMut(&Dataset) -> burnrank::Result<()>| -> burnrank::Result<()> {
-        for start in (0..queries).step_by(at_once) {
-            let end = start.saturating_add(at_once).min(queries);
+        for start in (0..queries).step_by(block) {
+            let end = start.saturating_add(block).min(queries);
             let part = source.part(start..end)?;
             write(&part)?;
             written += part.n_documents();
@@ -211,11 +211,11 @@ fn settings(args: &Args) -> anyhow::Result<Synthetic> {
     Ok(settings)
 }
 
-/// The shares of the labels, where the user names none as given.
-fn mix(args: &Args, usual: LabelMix) -> anyhow::Result<LabelMix> {
+/// The relative frequencies of the labels.
+fn mix(args: &Args, default: LabelMix) -> anyhow::Result<LabelMix> {
     Ok(match (&args.mix, args.levels) {
         (Some(mix), _) => mix.clone(),
         (None, Some(levels)) => LabelMix::equal(levels)?,
-        (None, None) => usual,
+        (None, None) => default,
     })
 }

@@ -1,4 +1,4 @@
-//! `burnrank generate web`: semi-artificial data in the shape of judged web pages.
+//! `burnrank generate web`: semi-artificial data similar to web search data.
 
 use super::{Args, mix};
 use crate::cli::Usage;
@@ -7,51 +7,50 @@ use anyhow::{Context, bail};
 use burnrank::data::synthetic::{Web, WebGenerator};
 use std::path::PathBuf;
 
-/// The options that only web data has.
+/// Options for web data only.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Web")]
 pub struct WebArgs {
-    /// Which fitted function labels the documents [default: 0]
+    /// Number of the fitted function that labels the documents [default: 0]
     #[arg(long, value_name = "N")]
     teacher: Option<u64>,
-    /// The part of the variance behind the labels that is noise, from 0 to 1 [default: 0.7]
+    /// Share of noise in the variance of the scores behind the labels, from 0 to 1 [default: 0.7]
     #[arg(long, value_name = "PART")]
     noise: Option<f64>,
-    /// Data of your own: features are resampled from its rows, and the teacher is fitted to its labels; its first index is
-    /// that of --first-index
+    /// Resample features from this data and fit the teacher to its labels; indices start at --first-index
     #[arg(long, value_name = "FILE")]
     like: Option<PathBuf>,
 }
 
 impl WebArgs {
-    /// For kinds of data that have no teacher.
+    /// Refuses these options for other kinds of data.
     pub fn refuse(&self) -> anyhow::Result<()> {
         if self.teacher.is_some() || self.noise.is_some() || self.like.is_some() {
-            bail!(Usage("--teacher, --noise and --like are for 'generate web': other data has none of them".into()));
+            bail!(Usage("--teacher, --noise and --like only work with 'generate web'".into()));
         }
         Ok(())
     }
 }
 
-/// The generator that the options ask for.
+/// The generator for the options.
 pub fn generator(args: &Args) -> anyhow::Result<WebGenerator> {
     if args.hidden.is_some() || args.activation.is_some() {
         bail!(Usage("--hidden and --activation are for 'generate net': web data is not labelled by a net".into()));
     }
     if args.features.is_some() {
-        bail!(Usage("web data has 136 features, or those of --like FILE: leave out --features".into()));
+        bail!(Usage("web data has 136 features, or those of --like FILE: remove --features".into()));
     }
-    let usual = Web::default();
+    let default = Web::default();
     let mut web = Web {
-        queries: args.queries.unwrap_or(usual.queries),
-        documents: args.documents.unwrap_or(usual.documents),
-        mix: mix(args, usual.mix)?,
-        noise: args.web.noise.unwrap_or(usual.noise),
-        teacher: args.web.teacher.unwrap_or(usual.teacher),
+        queries: args.queries.unwrap_or(default.queries),
+        documents: args.documents.unwrap_or(default.documents),
+        mix: mix(args, default.mix)?,
+        noise: args.web.noise.unwrap_or(default.noise),
+        teacher: args.web.teacher.unwrap_or(default.teacher),
         seed: args.seed,
     };
     let Some(path) = &args.web.like else { return Ok(web.generator()?) };
-    // What makes no sense whatever the rows is told before they are read.
+    // Check settings that do not depend on the rows before reading them.
     web.check()?;
     let reading = ReadArgs { first_index: args.first_index, ..ReadArgs::default() };
     let rows = read_data(path, &reading)?;

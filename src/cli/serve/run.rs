@@ -1,4 +1,4 @@
-//! The server, until somebody ends it.
+//! Runs the server until it is stopped by a signal.
 
 use super::Args;
 use crate::cli::{Usage, allocator, input, ui};
@@ -13,13 +13,14 @@ pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
     allocator::give_back_large_blocks();
     let signals =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot wait for signals")?;
-    // Listened to before anybody knows that there is a server.
-    let mut asked = signals.block_on(async { Asked::new() }).context("cannot wait for signals")?;
+    // Handle signals before the address is printed.
+    let mut handlers = signals.block_on(async { SignalHandlers::new() }).context("cannot wait for signals")?;
     let server = Server::start(&args.model, &options)?;
     let address = server.address();
     if !address.ip().is_loopback() {
         ui::note(&format!(
-            "listens on {address}: whoever reaches this machine can ask for scores, without a password or encryption"
+            "listening on {address}: any machine that can reach this address can request scores, without authentication or \
+             encryption"
         ));
     }
     let model = server.model();
@@ -28,23 +29,23 @@ pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
         ui::print(&(json!({"address": address.to_string(), "model": model}).to_string() + "\n"))?;
     } else {
         let (architecture, features) = (text(&model["architecture"]), &model["features"]);
-        ui::print(&format!("listens on http://{address}: {architecture}, {features} features\n"))?;
+        ui::print(&format!("listening on http://{address}: {architecture}, {features} features\n"))?;
     }
-    while let Wish::Reload = signals.block_on(asked.next()) {
+    while let Action::Reload = signals.block_on(handlers.next()) {
         match server.reload() {
             Ok(()) => {
                 let model = server.model();
                 let (architecture, features) = (text(&model["architecture"]), &model["features"]);
                 let checksum = text(&model["model"]);
                 warn(&model, args);
-                ui::note(&format!("serves the new model: {architecture}, {features} features, {checksum}"));
+                ui::note(&format!("serving the new model: {architecture}, {features} features, {checksum}"));
             }
-            Err(error) => ui::note(&format!("goes on with the old model, the new one cannot be read: {error}")),
+            Err(error) => ui::note(&format!("keeping the current model, the new one failed to load: {error}")),
         }
     }
-    // Who asks again means it.
+    // A second signal ends the program at once.
     std::thread::spawn(move || {
-        while !matches!(signals.block_on(asked.next()), Wish::End) {}
+        while !matches!(signals.block_on(handlers.next()), Action::Stop) {}
         std::process::exit(130);
     });
     server.stop();
@@ -74,59 +75,59 @@ fn options(args: &Args, threads: usize) -> anyhow::Result<ServeOptions> {
     })
 }
 
-/// Where to listen, as in 127.0.0.1:8080 or localhost:8080.
+/// Parses an address, as in 127.0.0.1:8080 or localhost:8080.
 fn address(text: &str) -> anyhow::Result<SocketAddr> {
-    match text.to_socket_addrs().ok().and_then(|mut found| found.next()) {
+    match text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next()) {
         Some(address) => Ok(address),
         None => bail!(Usage(format!("--listen {text}: expected an address and a port, as in 127.0.0.1:8080"))),
     }
 }
 
-/// What a signal asks for.
-enum Wish {
+/// What to do at a signal.
+enum Action {
     Reload,
-    End,
+    Stop,
 }
 
 #[cfg(unix)]
-struct Asked {
+struct SignalHandlers {
     hangup: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
-impl Asked {
+impl SignalHandlers {
     fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Asked {
+        Ok(SignalHandlers {
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         })
     }
 
-    async fn next(&mut self) -> Wish {
+    async fn next(&mut self) -> Action {
         tokio::select! {
-            _ = self.hangup.recv() => Wish::Reload,
-            _ = self.interrupt.recv() => Wish::End,
-            _ = self.terminate.recv() => Wish::End,
+            _ = self.hangup.recv() => Action::Reload,
+            _ = self.interrupt.recv() => Action::Stop,
+            _ = self.terminate.recv() => Action::Stop,
         }
     }
 }
 
 #[cfg(not(unix))]
-struct Asked;
+struct SignalHandlers;
 
 #[cfg(not(unix))]
-impl Asked {
+impl SignalHandlers {
     fn new() -> std::io::Result<Self> {
-        Ok(Asked)
+        Ok(SignalHandlers)
     }
 
-    async fn next(&mut self) -> Wish {
+    async fn next(&mut self) -> Action {
         let _ = tokio::signal::ctrl_c().await;
-        Wish::End
+        Action::Stop
     }
 }
 

@@ -1,4 +1,4 @@
-//! A connection whose client must take in what it asked for, and which ends once nothing more of a request arrives.
+//! A stream with a write timeout, which ends at a stop of the server once no request arrives.
 
 use socket2::SockRef;
 use std::io::{Error, ErrorKind, IoSlice, Result};
@@ -13,96 +13,97 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Sleep, sleep};
 
-/// What a connection and the requests on it know of each other.
+/// State that a connection shares with its requests.
 #[derive(Debug)]
-pub(super) struct Talk {
-    /// Whether connections are to end once they have no request.
+pub(super) struct ConnectionState {
+    /// Whether to close connections without a request.
     ending: watch::Receiver<bool>,
-    /// Whether bytes have come since the last request was answered.
-    heard: AtomicBool,
+    /// Whether bytes have arrived since the last request was answered.
+    has_bytes: AtomicBool,
     /// Whether a request is being answered.
     answering: AtomicBool,
 }
 
-impl Talk {
+impl ConnectionState {
     pub fn new(ending: watch::Receiver<bool>) -> Arc<Self> {
-        Arc::new(Talk { ending, heard: AtomicBool::new(false), answering: AtomicBool::new(false) })
+        Arc::new(ConnectionState { ending, has_bytes: AtomicBool::new(false), answering: AtomicBool::new(false) })
     }
 
-    /// A request begins; it ends when the value is dropped.
+    /// Marks the start of a request, which ends when the returned value is dropped.
     pub fn request(self: &Arc<Self>) -> Request {
         self.answering.store(true, Relaxed);
         Request(self.clone())
     }
 
-    /// Whether the connection is to end, and is not in the middle of a request.
+    /// Whether to close the connection: the server stops, and no request is in progress.
     fn is_over(&self) -> bool {
-        *self.ending.borrow() && !self.answering.load(Relaxed) && !self.heard.load(Relaxed)
+        *self.ending.borrow() && !self.answering.load(Relaxed) && !self.has_bytes.load(Relaxed)
     }
 }
 
 /// A request that is being answered.
-pub(super) struct Request(Arc<Talk>);
+pub(super) struct Request(Arc<ConnectionState>);
 
 impl Drop for Request {
     fn drop(&mut self) {
-        self.0.heard.store(false, Relaxed);
+        self.0.has_bytes.store(false, Relaxed);
         self.0.answering.store(false, Relaxed);
     }
 }
 
-/// A stream that fails when nothing can be written for some time. For reading, others keep the time.
+/// A stream whose writes fail after a timeout. Reads have no timeout here.
 ///
-/// When connections are to end, one without a request ends here, as if the client had closed it. All that has arrived is read
-/// before: requests that the system has taken in while nobody looked are answered.
-pub(super) struct Patient {
+/// When the server stops, a stream without a request reports its end, as if the client had closed it. Everything in the
+/// operating system's buffer is read first, so that requests that have arrived are answered.
+pub(super) struct TimedStream {
     stream: TcpStream,
-    most: Duration,
-    /// Runs out while the client takes in nothing.
-    waiting: Option<Pin<Box<Sleep>>>,
-    talk: Arc<Talk>,
+    timeout: Duration,
+    /// Running while a write is pending.
+    timer: Option<Pin<Box<Sleep>>>,
+    state: Arc<ConnectionState>,
 }
 
-impl Patient {
-    pub fn new(stream: TcpStream, most: Duration, talk: Arc<Talk>) -> Self {
-        Patient { stream, most, waiting: None, talk }
+impl TimedStream {
+    pub fn new(stream: TcpStream, timeout: Duration, state: Arc<ConnectionState>) -> Self {
+        TimedStream { stream, timeout, timer: None, state }
     }
 
-    fn judge<T>(&mut self, context: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
+    /// Fails a write that is pending for longer than the timeout.
+    fn with_timeout<T>(&mut self, context: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
         if written.is_ready() {
-            self.waiting = None;
+            self.timer = None;
             return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.most)));
-        ready!(waiting.as_mut().poll(context));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        ready!(timer.as_mut().poll(context));
         Poll::Ready(Err(Error::from(ErrorKind::TimedOut)))
     }
 
-    /// Whether the system itself has nothing to read, whatever the reactor has heard of.
+    /// Whether the operating system has nothing to read, even if the reactor does not know yet.
     fn is_silent(&self) -> bool {
         let peeked = SockRef::from(&self.stream).peek(&mut [MaybeUninit::uninit()]);
         peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for TimedStream {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         let before = to.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, to);
         if to.filled().len() > before {
-            self.talk.heard.store(true, Relaxed);
+            self.state.has_bytes.store(true, Relaxed);
         }
-        if read.is_pending() && self.talk.is_over() && self.is_silent() {
+        if read.is_pending() && self.state.is_over() && self.is_silent() {
             return Poll::Ready(Ok(()));
         }
         read
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for TimedStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judge(context, written)
+        self.with_timeout(context, written)
     }
 
     fn poll_write_vectored(
@@ -111,7 +112,7 @@ impl AsyncWrite for Patient {
         parts: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.judge(context, written)
+        self.with_timeout(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {

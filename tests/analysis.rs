@@ -49,14 +49,14 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
         steps: vec![burnrank::analysis::optimality::COARSE_STEPS.to_vec()],
         ..CertifyOptions::default()
     };
-    let certificate = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
-    println!("length {:.3}, {:?}", certificate.length, certificate.reports[0].best);
-    assert!((certificate.value - trained.best_value().unwrap()).abs() < 1e-6);
-    assert_eq!(certificate.directions, 459);
-    assert!(certificate.holds(), "{}", certificate.reports[0].statement);
+    let result = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
+    println!("length {:.3}, {:?}", result.length, result.reports[0].best);
+    assert!((result.value - trained.best_value().unwrap()).abs() < 1e-6);
+    assert_eq!(result.directions, 459);
+    assert!(result.holds(), "{}", result.reports[0].statement);
     let control =
         certify_control(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
-    assert!(!control.holds() && control.value < certificate.value, "{}", control.reports[0].statement);
+    assert!(!control.holds() && control.value < result.value, "{}", control.reports[0].statement);
 }
 
 /// `cargo test --release --test analysis -- --ignored --nocapture the_papers_scale`
@@ -84,14 +84,12 @@ fn the_papers_scale() {
                 let options = CertifyOptions { steps: vec![steps], ..CertifyOptions::default() };
                 let run = if control { certify_control } else { certify };
                 let start = Instant::now();
-                let certificate =
+                let result =
                     run(trained.scorer.net().unwrap(), &data, &*evaluated, &device, &options, &mut |_| ()).unwrap();
                 let seconds = start.elapsed().as_secs_f64();
-                println!(
-                    "{metric} {what}, length {:.3}: {seconds:.1} s. {}",
-                    certificate.length, certificate.reports[0].statement
-                );
-                println!("  best move {:?}", certificate.reports[0].best);
+                let (length, report) = (result.length, &result.reports[0]);
+                println!("{metric} {what}, length {length:.3}: {seconds:.1} s. {}", report.statement);
+                println!("  best move {:?}", report.best);
             }
         }
     }
@@ -156,10 +154,9 @@ impl LambdaField for Broken {
 fn a_broken_field_is_an_error_not_a_panic() {
     let device = device::open("auto").unwrap();
     let data = Dataset::new(1, vec![0.0, 1.0], vec![0.0, 1.0], vec![("q".into(), 2)]).unwrap();
-    for (lambdas, expected) in [(vec![1.0], "1 lambdas for 2 documents"), (vec![f64::NAN, 0.0], "not a finite number")]
-    {
+    for (values, expected) in [(vec![1.0], "1 lambdas for 2 documents"), (vec![f64::NAN, 0.0], "not a finite number")] {
         let config = TrainConfig {
-            objective: Objective::field(Arc::new(Broken(lambdas))),
+            objective: Objective::field(Arc::new(Broken(values))),
             schedule: Schedule::Constant,
             scaling: ScaleKind::QueryMinMax,
             learning_rate: 0.001,
@@ -227,9 +224,8 @@ fn certify_writes_text_json_and_figures() {
     assert_eq!(found["certificate"]["reports"][0]["steps"].as_array().unwrap().len(), 10);
     assert_eq!(found["each_weight"]["weights"].as_array().unwrap().len(), 6);
     assert!(found["control"]["reports"][0]["rising"].as_u64().unwrap() > 0);
-    let evaluated = json(at, "evaluate --model model --data all.txt --metric ndcg");
-    let difference =
-        evaluated["metrics"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
+    let report = json(at, "evaluate --model model --data all.txt --metric ndcg");
+    let difference = report["metrics"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
     assert!(difference.abs() < 1e-6, "certify and evaluate must agree");
     // The same seed gives the same output with any number of threads.
     assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);

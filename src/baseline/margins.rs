@@ -44,11 +44,6 @@ impl<'a> Margins<'a> {
         Margins { offsets: data.offsets(), levels, stop }
     }
 
-    /// Returns whether any query has documents with different labels.
-    pub fn has_pairs(&self) -> bool {
-        self.levels.iter().any(|&level| level > 0)
-    }
-
     /// The documents of each query in descending order of scores.
     pub fn order(&self, scores: &[f64]) -> Result<Vec<u32>> {
         let mut order = vec![0; scores.len()];

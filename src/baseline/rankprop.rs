@@ -46,7 +46,7 @@ struct RankProp {
 }
 
 pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-    if !start.train.queries().any(|query| has_pairs(query.labels)) {
+    if !start.train.has_pairs() {
         let message = "rankprop: no training query has documents with different labels, so there is nothing to learn";
         return Err(Error::Data(message.into()));
     }

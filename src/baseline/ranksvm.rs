@@ -21,7 +21,6 @@ use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
 use crate::name::Parameter;
 use crate::setting::{Kinds, ModelKind};
-use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -57,7 +56,7 @@ struct RankSvm {
 }
 
 pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-    if !Margins::new(start.train, &Stop::new()).has_pairs() {
+    if !start.train.has_pairs() {
         let message = "ranksvm: no training query has documents with different labels, so there is nothing to learn";
         return Err(Error::Data(message.into()));
     }
@@ -182,6 +181,7 @@ impl SvmObjective<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stop::Stop;
 
     /// 12 queries of 9 documents with 4 features and labels from 0 to 3.
     fn data() -> Dataset {
@@ -252,11 +252,5 @@ mod tests {
             let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
             assert!((gradient[place] - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{place}");
         }
-    }
-
-    #[test]
-    fn data_without_pairs_has_none() {
-        let data = Dataset::new(1, vec![0.0; 3], vec![0.0, 1.0, 1.0], vec![("a".into(), 1), ("b".into(), 2)]).unwrap();
-        assert!(!Margins::new(&data, &Stop::new()).has_pairs());
     }
 }

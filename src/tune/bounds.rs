@@ -84,7 +84,7 @@ pub(super) fn journal_outcomes(
         let outcomes = match context.journal.filter(|journal| journal.n_outcomes() > 0) {
             Some(journal) => {
                 let bounds = Bounds::of(search, data)?;
-                journal.outcomes(|outcome| bounds.check(outcome))?
+                journal.load(|outcome| bounds.check(outcome))?
             }
             None => Vec::new(),
         };

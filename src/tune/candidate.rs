@@ -136,9 +136,9 @@ impl<'a> Candidate<'a> {
 
     /// Returns the results so far.
     pub fn evaluation(&self) -> Evaluation {
-        let evaluators = || self.runs.iter().map(|(_, evaluator)| evaluator);
+        let runs = || self.runs.iter().map(|(_, run)| run);
         let half_means = [0, 1].map(|half| {
-            let chosen = evaluators().filter_map(|evaluator| evaluator.chosen()[half]);
+            let chosen = runs().filter_map(|run| run.chosen()[half]);
             let (sum, queries) = chosen.fold((0.0, 0), |(sum, n), chosen| (sum + chosen.sum, n + chosen.queries));
             sum / queries as f64
         });
@@ -151,11 +151,9 @@ impl<'a> Candidate<'a> {
         Evaluation {
             epochs: self.runs.iter().map(|(trainer, _)| trainer.history().len()).max().unwrap_or(0),
             exhausted: self.runs.iter().all(|(trainer, _)| trainer.finished().is_some_and(is_spent)),
-            chosen_epochs: evaluators()
-                .map(|evaluator| evaluator.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch)))
-                .collect(),
+            chosen_epochs: runs().map(|run| run.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch))).collect(),
             half_means,
-            values: evaluators().flat_map(|evaluator| evaluator.values().iter().copied()).collect(),
+            values: runs().flat_map(|run| run.values().iter().copied()).collect(),
             validation_value: best.map(|best| best.iter().sum::<f64>() / best.len() as f64),
         }
     }

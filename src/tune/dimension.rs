@@ -221,10 +221,8 @@ mod tests {
     #[test]
     fn unknown_keys_get_a_suggestion() {
         let message = Dimension::of(Part::Nets, "hiden").err().unwrap().to_string();
-        assert!(
-            message.starts_with("unknown key 'hiden': did you mean 'hidden'? known keys: hidden, acti"),
-            "{message}"
-        );
+        let expected = "unknown key 'hiden': did you mean 'hidden'? known keys: hidden, acti";
+        assert!(message.starts_with(expected), "{message}");
         let message = Dimension::of(Part::Trees, "depth").err().unwrap().to_string();
         assert!(message.starts_with("unknown key 'depth': known keys: leaves, shrinkage"), "{message}");
         for (part, key, meant) in [

@@ -166,8 +166,7 @@ mod tests {
         let halves = Halves::new(7, 3).unwrap();
         let mut evaluator = CrossEvaluator::new(halves.clone(), better);
         epochs.iter().for_each(|epoch| evaluator.record(&values(&halves, *epoch)).unwrap());
-        let of =
-            |half| (0..7).find(|&query| halves.of(query) == half).and_then(|query| evaluator.values()[query]).unwrap();
+        let of = |half| (0..7).find(|&q| halves.of(q) == half).and_then(|q| evaluator.values()[q]).unwrap();
         assert_eq!(evaluator.values(), values(&halves, [of(0), of(1)]), "each half is evaluated at one epoch");
         ([of(0), of(1)], evaluator.chosen().map(|chosen| chosen.unwrap().epoch))
     }

@@ -50,10 +50,7 @@ impl Journal {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                return Err(wrong(
-                    path,
-                    "another burnrank process writes it: wait for it to finish, or choose another folder",
-                ));
+                return Err(wrong(path, "another burnrank process writes it: wait for it, or choose another folder"));
             }
             // Without file locks on this system, two searches may write the same journal.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -92,10 +89,7 @@ impl Journal {
     ///
     /// # Errors
     /// The first one that is not accepted, with its line and the reason.
-    pub(super) fn outcomes(
-        &self,
-        check: impl Fn(&Outcome) -> std::result::Result<(), String>,
-    ) -> Result<Vec<&Outcome>> {
+    pub(super) fn load(&self, check: impl Fn(&Outcome) -> std::result::Result<(), String>) -> Result<Vec<&Outcome>> {
         let checked = self.outcomes.values().map(|(outcome, line)| match check(outcome) {
             Ok(()) => Ok(outcome),
             Err(why) => Err(wrong(&self.path, &format!("line {line}: {why}: {REMEDY}"))),
@@ -153,10 +147,7 @@ fn read(path: &Path, text: &[u8], identity: &Value) -> Result<(u64, Outcomes)> {
             outcomes.insert((outcome.trial, outcome.rung), (outcome, place + 1));
         } else if value != *identity {
             let differences = differences(&value, identity).ok_or_else(damaged)?;
-            return Err(wrong(
-                path,
-                &format!("the journal of another search, with a different {differences}: {REMEDY}"),
-            ));
+            return Err(wrong(path, &format!("the journal of a search with another {differences}: {REMEDY}")));
         }
     }
     Ok((length as u64, outcomes))
@@ -233,10 +224,7 @@ mod tests {
         let before = std::fs::read(&path).unwrap();
         let error = |other: Value, how| Journal::open(&path, &other, how).unwrap_err().to_string();
         let message = error(json!({"seed": 2, "space": 2, "data": 2}), ExistingJournal::Resume);
-        assert!(
-            message.contains("another search, with a different seed and space: discard it with `force`"),
-            "{message}"
-        );
+        assert!(message.contains("a search with another seed and space: discard it with `force`"), "{message}");
         let message = error(identity.clone(), ExistingJournal::Refuse);
         assert!(message.contains("continue it with `resume`"), "{message}");
         assert_eq!(std::fs::read(&path).unwrap(), before);

@@ -176,7 +176,7 @@ impl Search {
             configs: &configs,
             data,
             context,
-            candidates: configs.iter().map(|_| Mutex::new(None)).collect(),
+            trained: configs.iter().map(|_| Mutex::new(None)).collect(),
             outcomes: configs.iter().map(|_| Mutex::new(None)).collect(),
             known: journal_outcomes(self, data, context)?,
             owners: Mutex::new(vec![None; configs.len()]),
@@ -195,9 +195,7 @@ impl Search {
             let promoted: Vec<usize> = ranked.into_iter().map(|(trial, _)| trial).collect();
             // The default is always evaluated after as many epochs as the best.
             open.retain(|trial| *trial == 0 || promoted.contains(trial));
-            (0..self.trials)
-                .filter(|trial| !open.contains(trial))
-                .for_each(|trial| *lock(&run.candidates[trial]) = None);
+            (0..self.trials).filter(|trial| !open.contains(trial)).for_each(|trial| *lock(&run.trained[trial]) = None);
             rung += 1;
         }
         let ended = match rung > RUNGS {
@@ -210,17 +208,15 @@ impl Search {
             .into_iter()
             .map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
-        let trials = outcomes.into_iter().zip(configs).filter_map(|(outcome, config)| {
-            let Outcome { trial, rung, evaluation, failure, seconds } = outcome?;
-            Some(Trial { number: trial, config, rung, evaluation, failure, seconds })
-        });
-        Ok(SearchResult {
-            metric: self.metric.clone(),
-            better,
-            requested: self.trials,
-            ended,
-            trials: trials.collect(),
-        })
+        let trials = outcomes
+            .into_iter()
+            .zip(configs)
+            .filter_map(|(outcome, config)| {
+                let Outcome { trial, rung, evaluation, failure, seconds } = outcome?;
+                Some(Trial { number: trial, config, rung, evaluation, failure, seconds })
+            })
+            .collect();
+        Ok(SearchResult { metric: self.metric.clone(), better, requested: self.trials, ended, trials })
     }
 }
 
@@ -240,7 +236,7 @@ struct Run<'r, 'd> {
     data: &'r TuneData<'d>,
     context: &'r SearchContext<'r>,
     /// Partially trained nets. Trees, which hold a copy of the data each, are retrained on each rung.
-    candidates: Vec<Mutex<Option<Candidate<'d>>>>,
+    trained: Vec<Mutex<Option<Candidate<'d>>>>,
     /// The last outcome of each trial.
     outcomes: Vec<Mutex<Option<Outcome>>>,
     /// The outcomes stored in the journal, by trial and rung.
@@ -283,7 +279,7 @@ impl Run<'_, '_> {
         let mut owners = lock(&self.owners);
         assign(&mut owners, trials, self.context.member.size());
         let rank = Some(self.context.member.rank());
-        trials.iter().filter(|&&trial| owners[trial] != rank).for_each(|&trial| *lock(&self.candidates[trial]) = None);
+        trials.iter().filter(|&&trial| owners[trial] != rank).for_each(|&trial| *lock(&self.trained[trial]) = None);
         trials.iter().copied().filter(|&trial| owners[trial] == rank).collect()
     }
 
@@ -353,7 +349,7 @@ impl Run<'_, '_> {
 
     fn train(&self, rung: usize, trial: usize) -> Result<(Evaluation, bool)> {
         let config = &self.configs[trial];
-        let mut candidate = match lock(&self.candidates[trial]).take() {
+        let mut candidate = match lock(&self.trained[trial]).take() {
             Some(candidate) => candidate,
             None => {
                 let of_fold = |queries| self.search.config(trial, queries);
@@ -364,7 +360,7 @@ impl Run<'_, '_> {
         let whole = candidate.train_to(epochs_after(rung, config), &|| self.may_continue())?;
         let evaluation = candidate.evaluation();
         if config.method == Method::Gradient {
-            *lock(&self.candidates[trial]) = Some(candidate);
+            *lock(&self.trained[trial]) = Some(candidate);
         }
         Ok((evaluation, whole))
     }

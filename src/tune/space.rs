@@ -115,7 +115,7 @@ impl Space {
     pub fn check_objectives(&self) -> Result<()> {
         let Some(Choices::List(names)) = self.get(Part::Objective, "objective") else { return Ok(()) };
         for name in names {
-            let mut expanded = vec![name.clone()];
+            let mut all = vec![name.clone()];
             for dimension in Part::Objective.dimensions().filter(|dimension| dimension.is_placeholder()) {
                 let placeholder = format!("{{{}}}", dimension.key);
                 if !name.contains(&placeholder) {
@@ -126,18 +126,15 @@ impl Space {
                     return Err(Error::Config(format!("'{name}' needs {key}: add a line such as '{key} = [1, 5]'")));
                 };
                 let values = choices.extremes(dimension);
-                expanded =
-                    expanded.iter().flat_map(|name| values.iter().map(|v| name.replace(&placeholder, v))).collect();
+                all = all.iter().flat_map(|name| values.iter().map(|v| name.replace(&placeholder, v))).collect();
             }
-            for full in expanded {
+            for full in all {
                 if let Some((_, rest)) = full.split_once('{') {
-                    let placeholder = rest.split('}').next().unwrap_or_default();
+                    let word = rest.split('}').next().unwrap_or_default();
                     let expected = Part::Objective.dimensions().filter(|dimension| dimension.is_placeholder());
                     let expected: Vec<String> = expected.map(|dimension| format!("{{{}}}", dimension.key)).collect();
                     let expected = expected.join(", ");
-                    return Err(Error::Config(format!(
-                        "'{name}': unknown placeholder {{{placeholder}}}: expected one of {expected}"
-                    )));
+                    return Err(Error::Config(format!("'{name}': unknown {{{word}}}: expected {expected}")));
                 }
                 Objective::parse(&full)?;
             }
@@ -285,10 +282,7 @@ mod tests {
             space.check().unwrap_err().to_string()
         };
         assert!(check("lamdarank:ndcg").contains("did you mean 'lambdarank:ndcg'?"));
-        assert!(
-            check("ranknet:sigma={slope}")
-                .contains("unknown placeholder {slope}: expected one of {mu}, {sigma}, {k}, {alpha}")
-        );
+        assert!(check("ranknet:sigma={slope}").contains("unknown {slope}: expected {mu}, {sigma}, {k}, {alpha}"));
     }
 
     #[test]

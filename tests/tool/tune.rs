@@ -46,13 +46,13 @@ fn the_printed_command_trains_the_best_settings() {
     let place = place();
     let shown = tune(&place, &["--trials", "8", "--out", "found"]).good();
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    // The answer first, and it is the unbiased one.
+    // The answer comes first, and it is unbiased.
     let results: serde_json::Value = serde_json::from_str(&place.read("found/results.json")).expect("JSON");
     let best = &results["trials"][0];
     assert_eq!((best["trial"].clone(), &results["complete"]), (results["best"].clone(), &true.into()));
     assert_eq!(results["trials"].as_array().map(Vec::len), Some(8));
     assert!(place.read("found/figure.svg").starts_with("<svg"));
-    // The command as it is printed, on its lines, through a shell.
+    // Runs the command as printed, through a shell.
     let command = shown.split_once("Train the best:\n").expect("a command").1.replace("\\\n", " ");
     assert_eq!(command.split_whitespace().collect::<Vec<_>>().join(" "), results["command"].as_str().expect("a line"));
     let tool = place.command("").get_program().to_owned();
@@ -80,7 +80,7 @@ fn the_unbiased_estimate_comes_first() {
     let [mean, error] = ["mean", "standard_error"].map(|key| results["expected_gain"][key].as_f64().expect("a number"));
     let first = format!("Expected gain over the default: ndcg@10 {mean:+.4} (standard error {error:.4}): ");
     assert!(shown.replace('\n', " ").starts_with(&first), "{first}\n{shown}");
-    // The difference of the winner's own value is larger, and said to be biased.
+    // The difference of the winner's own value is larger, and marked as biased.
     let biased = results["selected_minus_default"]["mean"].as_f64().expect("a number");
     assert!(biased >= mean, "{biased} {mean}");
     assert!(shown.contains("biased") && shown.contains("'burnrank train --model mlp' without"), "{shown}");
@@ -115,7 +115,7 @@ fn a_search_without_a_result_is_an_error() {
 #[cfg(unix)]
 fn a_full_disk_does_not_lose_the_result() {
     let place = place();
-    // A limit of 4 kB per file stands for the disk.
+    // A limit of 4 kB per file simulates a full disk.
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
     let tool = place.command("").get_program().to_owned();
     let mut command = std::process::Command::new("sh");
@@ -185,7 +185,7 @@ fn a_killed_search_resumes_to_the_same_table() {
         killed += usize::from(!child.wait().expect("the tool ends").success());
     }
     assert!(killed > 0, "no search was caught before its end");
-    // As if it had been killed while it wrote.
+    // As if it had been killed while writing.
     let torn = journal("killed") + "{\"trial\":1,";
     std::fs::write(place.path().join("killed/journal.jsonl"), torn).expect("a file");
     let resumed = with("killed", &["--resume"]);
@@ -203,7 +203,7 @@ fn a_killed_search_resumes_to_the_same_table() {
     let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2"]).bad(1);
     assert!(
         other.contains(
-            "whole/journal.jsonl: the journal of another search, with a different patience and seed: discard it with --force"
+            "whole/journal.jsonl: the journal of a search with another patience and seed: discard it with --force"
         ),
         "{other}"
     );
@@ -235,7 +235,7 @@ fn folds_are_searched_together_and_test_files_are_not_read() {
     assert_eq!(found["queries"], 40);
     assert!(found["command"].as_str().expect("a command").starts_with("burnrank train --folds folds --out model"));
     assert_eq!(found["trials"][0]["chosen_epochs"].as_array().map(Vec::len), Some(2));
-    // The command reports the same mean over folds; it reads test files, which are data then.
+    // The command prints the same mean over folds. It reads test files, so they must exist.
     for fold in ["Fold1", "Fold2"] {
         let data = place.read(&format!("folds/{fold}/vali.txt"));
         std::fs::write(place.path().join(format!("folds/{fold}/test.txt")), data).expect("a file");
@@ -280,7 +280,7 @@ fn the_default_space_can_be_printed_and_read() {
     let own = place.run(words).json();
     let read = place.run(&format!("{words} --space standard.toml")).json();
     assert_eq!(own, read);
-    // One objective for all, the default included.
+    // One objective for all trials, including the default.
     let one = place.run(&format!("{words} --objective arp-loss2")).json();
     for trial in one["trials"].as_array().expect("trials") {
         assert_eq!(trial["settings"]["objective"], "arp-loss2");

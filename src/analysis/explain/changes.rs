@@ -181,7 +181,7 @@ fn ranks(order: &[usize]) -> Vec<usize> {
 impl Moved {
     /// Adds the `max_features` largest contributions. `documents` are the two raw documents; `scaled` is the data as the model
     /// expects it.
-    pub fn with_contributions(
+    pub fn explained(
         self,
         scaled: &Dataset,
         scores: &[f32],

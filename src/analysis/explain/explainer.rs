@@ -2,7 +2,7 @@
 
 use super::gradient::Smooth;
 use super::integrated::{Parts, integrated_gradients};
-use super::shapley::{Buffers, Paths, Rules};
+use super::shapley::{Paths, Rules, Work};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -34,8 +34,7 @@ impl AttributionMethod {
                 "path-dependent Shapley values of the trees; exact, the parts sum to the difference of the scores"
             }
             AttributionMethod::IntegratedGradients => {
-                "integrated gradients along the line between the two scaled documents; the parts sum to the difference of the scores \
-                 within 0.1%"
+                "integrated gradients along the line between the two scaled documents; the parts sum to the difference within 0.1%"
             }
         }
     }
@@ -144,10 +143,10 @@ impl Explainer {
             Kind::Linear { net, mean } => linear(net, mean, &wide(document)),
             Kind::Smooth { scorer, mean } => integrated_gradients(scorer, mean, &wide(document)).values,
             Kind::Trees { forest, paths, rules, .. } => {
-                let (mut values, mut buffers) = (vec![0.0; forest.n_features()], Buffers::default());
+                let (mut values, mut work) = (vec![0.0; forest.n_features()], Work::default());
                 let factor = factor(forest);
                 for (tree, paths) in forest.trees().iter().zip(paths) {
-                    paths.add(tree, document, factor, rules, &mut buffers, &mut values);
+                    paths.add(tree, document, factor, rules, &mut work, &mut values);
                 }
                 values
             }

@@ -31,9 +31,9 @@ struct Path {
     steps: Vec<(usize, bool, usize)>,
 }
 
-/// Buffers, reused for every document.
+/// Working memory, reused for every document.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub(super) struct Work {
     left: Vec<bool>,
     passes: Vec<bool>,
     sums: Vec<f64>,
@@ -104,19 +104,11 @@ impl Paths {
     }
 
     /// Adds the Shapley values of a document, multiplied by `factor`, to `values`.
-    pub fn add(
-        &self,
-        tree: &Tree,
-        document: &[f32],
-        factor: f64,
-        rules: &Rules,
-        buffers: &mut Buffers,
-        values: &mut [f64],
-    ) {
-        buffers.left.clear();
-        buffers.left.extend(tree.branches().iter().map(|branch| branch.rule.goes_left(document[branch.feature])));
+    pub fn add(&self, tree: &Tree, document: &[f32], factor: f64, rules: &Rules, work: &mut Work, values: &mut [f64]) {
+        work.left.clear();
+        work.left.extend(tree.branches().iter().map(|branch| branch.rule.goes_left(document[branch.feature])));
         for path in &self.leaves {
-            path.add(factor, rules, buffers, values);
+            path.add(factor, rules, work, values);
         }
     }
 }
@@ -137,7 +129,7 @@ impl Path {
         Path { value, features, steps }
     }
 
-    fn add(&self, factor: f64, rules: &Rules, Buffers { left, passes, sums }: &mut Buffers, values: &mut [f64]) {
+    fn add(&self, factor: f64, rules: &Rules, Work { left, passes, sums }: &mut Work, values: &mut [f64]) {
         let all = self.features.len();
         passes.clear();
         passes.resize(all, true);

@@ -1,6 +1,6 @@
 //! Compares contributions with brute force, gradients with finite differences, and importances with known values.
 
-use super::shapley::{Buffers, Paths, Rules};
+use super::shapley::{Paths, Rules, Work};
 use super::*;
 use crate::data::{Dataset, ScaleKind, Scaler};
 use crate::device;
@@ -133,7 +133,7 @@ proptest! {
         for document in (0..8).map(|_| [(); FEATURES].map(|()| value())) {
             let document = &document;
             let (mut values, expected) = (vec![0.0; FEATURES], brute_force(&tree, document, &counts));
-            paths[0].add(&tree, document, 1.0, &rules, &mut Buffers::default(), &mut values);
+            paths[0].add(&tree, document, 1.0, &rules, &mut Work::default(), &mut values);
             for (value, expected) in values.iter().zip(&expected) {
                 prop_assert!((value - expected).abs() < 1e-13, "{:?}, expected {:?}", value, expected);
             }
@@ -193,7 +193,7 @@ fn gradients_match_finite_differences() {
         let score = |document: &[f32]| f64::from(scorer.score_rows(document, FEATURES).unwrap()[0]);
         for document in data.features().chunks(FEATURES).take(6) {
             let gradient = explainer.gradients(document).unwrap();
-            for (feature, derivative) in gradient.iter().enumerate() {
+            for (feature, partial) in gradient.iter().enumerate() {
                 let moved = |step: f32| {
                     let mut document = document.to_vec();
                     document[feature] += step;
@@ -201,11 +201,7 @@ fn gradients_match_finite_differences() {
                 };
                 let expected = (moved(0.01) - moved(-0.01)) / 0.02;
                 // Scores are f32, and a ReLU may have a kink in between.
-                assert!(
-                    (derivative - expected).abs() < 2e-3,
-                    "{:?}: {derivative}, expected {expected}",
-                    scorer.config()
-                );
+                assert!((partial - expected).abs() < 2e-3, "{:?}: {partial}, expected {expected}", scorer.config());
             }
         }
     }

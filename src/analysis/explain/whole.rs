@@ -172,13 +172,11 @@ pub fn explain(
     let dependences = top.map(|feature| dependence(model, &data, feature, &grids[feature]));
     let dependences: Vec<Dependence> = dependences.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     let explainer = Explainer::new(&model.scorer, &data)?;
-    let with_contributions = |moved: Vec<Moved>, rows: Vec<Option<[Vec<f32>; 2]>>| -> Vec<QueryChange> {
+    let explained = |moved: Vec<Moved>, rows: Vec<Option<[Vec<f32>; 2]>>| -> Vec<QueryChange> {
         let pairs = moved.into_iter().zip(rows);
-        pairs
-            .map(|(moved, rows)| moved.with_contributions(&data, &scores, &explainer, rows, options.contributions))
-            .collect()
+        pairs.map(|(moved, rows)| moved.explained(&data, &scores, &explainer, rows, options.contributions)).collect()
     };
-    let changes = Changes { won: with_contributions(won, won_rows), lost: with_contributions(lost, lost_rows) };
+    let changes = Changes { won: explained(won, won_rows), lost: explained(lost, lost_rows) };
     progress(1.0);
     Ok(Explanation {
         metric: metric.name(),

@@ -117,8 +117,7 @@ impl FieldReport {
         let spring = field.spring();
         let without_spring = |at: usize| if at.is_multiple_of(n + 1) { jacobian[at] + spring } else { jacobian[at] };
         let jacobian_scale = (0..n * n).fold(0.0, |scale: f64, at| scale.max(without_spring(at).abs()));
-        let lambda_scale =
-            lambdas.iter().zip(&scores).fold(0.0, |scale: f64, (l, s)| scale.max((l + spring * s).abs()));
+        let lambda_scale = lambdas.iter().zip(&scores).fold(0.0, |a: f64, (l, s)| a.max((l + spring * s).abs()));
         let rounding = 64.0 * f64::EPSILON * (largest_lambda + largest * frame.width);
         let tolerance = 1e-6 * jacobian_scale + rounding / step;
         let lambda_tolerance = 1e-6 * lambda_scale.max(jacobian_scale * frame.width)
@@ -231,9 +230,7 @@ impl Frame {
 
     /// The scores in the caller's frame; those that were not separated are unchanged.
     fn moved_back(&self, moved: &[f64], original: &[f64]) -> Vec<f64> {
-        let back = |(&moved, &original): (&f64, &f64)| {
-            if moved == original - self.origin { original } else { moved + self.origin }
-        };
+        let back = |(&x, &original): (&f64, &f64)| if x == original - self.origin { original } else { x + self.origin };
         moved.iter().zip(original).map(back).collect()
     }
 

@@ -120,12 +120,9 @@ impl StepReport {
     pub(super) fn new(certificate: &Certificate, steps: &[f64], values: &[f64], curves: usize) -> Self {
         let lines: Vec<&[f64]> = values.chunks_exact(steps.len()).collect();
         let directions = lines.len();
-        let rising =
-            lines.iter().filter(|line| line.iter().any(|&value| certificate.improvement(value) > ROUNDING)).count();
-        let flat = lines
-            .iter()
-            .filter(|line| line.iter().all(|&value| certificate.improvement(value).abs() <= ROUNDING))
-            .count();
+        let improvement = |&value: &f64| certificate.improvement(value);
+        let rising = lines.iter().filter(|line| line.iter().any(|value| improvement(value) > ROUNDING)).count();
+        let flat = lines.iter().filter(|line| line.iter().all(|value| improvement(value).abs() <= ROUNDING)).count();
         let moves = lines.iter().enumerate().flat_map(|(direction, line)| {
             let at = move |(&step, &value)| Move { direction, step, value, rise: certificate.improvement(value) };
             steps.iter().zip(*line).map(at)

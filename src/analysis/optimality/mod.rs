@@ -145,11 +145,10 @@ fn certify_net(
     }
     let mut start = 0;
     for set in &options.steps {
-        let columns = start..start + set.len();
-        start = columns.end;
-        let values: Vec<f64> =
-            values.chunks_exact(steps.len()).flat_map(|line| line[columns.clone()].to_vec()).collect();
-        certificate.reports.push(StepReport::new(&certificate, &steps[columns], &values, options.curves));
+        let range = start..start + set.len();
+        start = range.end;
+        let values: Vec<f64> = values.chunks_exact(steps.len()).flat_map(|line| line[range.clone()].to_vec()).collect();
+        certificate.reports.push(StepReport::new(&certificate, &steps[range], &values, options.curves));
     }
     Ok(certificate)
 }

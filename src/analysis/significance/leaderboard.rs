@@ -122,9 +122,7 @@ impl Leaderboard {
         };
         check(systems, alpha, &reference.options)?;
         if !pairs.clone().zip(comparisons).all(names_match) {
-            return Err(Error::Mismatch(
-                "comparisons do not match the systems: expected the same systems, pairs in input order".into(),
-            ));
+            return Err(Error::Mismatch("comparisons of other systems or in another order".into()));
         }
         let pair = |((first, second), comparison): ((usize, usize), &Comparison)| PairTest {
             first,

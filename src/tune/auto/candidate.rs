@@ -7,7 +7,7 @@ use crate::setting::{GROWS_TREES, Method, TrainConfig, TreeSettings};
 
 /// A configuration, its runs so far, and the metric of each query that they were evaluated on.
 #[derive(Debug, Clone)]
-pub(super) struct AutoCandidate {
+pub(super) struct Candidate {
     pub config: TrainConfig,
     /// Models of the runs, one per rotation.
     pub models: Vec<Model>,
@@ -20,10 +20,10 @@ pub(super) struct AutoCandidate {
     pub failure: Option<String>,
 }
 
-impl AutoCandidate {
+impl Candidate {
     /// Creates a candidate without runs; `queries` is the number of training and validation queries.
     pub fn new(config: TrainConfig, queries: usize) -> Self {
-        AutoCandidate { config, models: Vec::new(), evaluated: Vec::new(), queries, seconds: 0.0, failure: None }
+        Candidate { config, models: Vec::new(), evaluated: Vec::new(), queries, seconds: 0.0, failure: None }
     }
 
     /// Records a run: its model, and the metric by query number.

@@ -1,6 +1,6 @@
 //! Selects the candidates that make the model, by paired differences on the same queries; among similar ones, the simpler.
 
-use super::candidate::AutoCandidate;
+use super::candidate::Candidate;
 use crate::analysis::significance::Better;
 use crate::metric::Summary;
 use crate::tune::paired;
@@ -22,7 +22,7 @@ const FAR: f64 = 2.0;
 const MIN_QUERIES: usize = 10;
 
 /// Values of two candidates on their common runs. All candidates take part in the first rounds, so these are the first runs.
-pub(super) fn common(first: &AutoCandidate, second: &AutoCandidate) -> (usize, [Vec<Option<f64>>; 2]) {
+pub(super) fn common(first: &Candidate, second: &Candidate) -> (usize, [Vec<Option<f64>>; 2]) {
     let runs = first.models.len().min(second.models.len());
     (runs, [first, second].map(|candidate| candidate.values_of(runs)))
 }
@@ -42,7 +42,7 @@ fn is_within(lead: &Summary, errors: f64) -> bool {
 
 /// The evaluated candidates: those with more runs first, because means over different queries are not comparable; then by value;
 /// ties go to the simpler.
-pub(super) fn ranked(better: Better, candidates: &[AutoCandidate]) -> Vec<usize> {
+pub(super) fn ranked(better: Better, candidates: &[Candidate]) -> Vec<usize> {
     let sign = if better == Better::Higher { 1.0 } else { -1.0 };
     let value = |place: usize| sign * candidates[place].summary().mean;
     let runs = |place: usize| candidates[place].models.len();
@@ -53,7 +53,7 @@ pub(super) fn ranked(better: Better, candidates: &[AutoCandidate]) -> Vec<usize>
 }
 
 /// The candidates of the last round that are not clearly worse than the best, the best first.
-pub(super) fn survivors(better: Better, candidates: &[AutoCandidate]) -> Vec<usize> {
+pub(super) fn survivors(better: Better, candidates: &[Candidate]) -> Vec<usize> {
     let mut order = ranked(better, candidates);
     let Some(&best) = order.first() else { return order };
     let survives = |place: usize| {
@@ -73,7 +73,7 @@ struct Group {
 }
 
 /// The groups of the surviving candidates in order of simplicity; ties in the order of the candidates.
-fn groups(candidates: &[AutoCandidate], survivors: &[usize]) -> Vec<Group> {
+fn groups(candidates: &[Candidate], survivors: &[usize]) -> Vec<Group> {
     let kind = |place: usize| candidates[place].kind();
     let mut firsts: Vec<usize> = Vec::new();
     for place in 0..candidates.len() {
@@ -98,7 +98,7 @@ fn groups(candidates: &[AutoCandidate], survivors: &[usize]) -> Vec<Group> {
 ///
 /// Takes the simplest group whose mean is within one standard error of the best group's. All of its candidates that are not
 /// clearly worse than the best are averaged: on small data this was better than the best or the simplest one, by up to a point.
-pub(super) fn choose(better: Better, candidates: &[AutoCandidate]) -> Option<Chosen> {
+pub(super) fn choose(better: Better, candidates: &[Candidate]) -> Option<Chosen> {
     let groups = groups(candidates, &survivors(better, candidates));
     let sign = if better == Better::Higher { 1.0 } else { -1.0 };
     let value = |group: &Group| sign * Summary::of(&group.values).mean;

@@ -31,7 +31,7 @@ use crate::setting::{Method, TrainConfig, TreeSettings};
 use crate::stop::Stop;
 use crate::train::{Ensemble, Trainer, TrainingData, boosting_bytes};
 use burn::tensor::Device;
-use candidate::AutoCandidate;
+use candidate::Candidate;
 pub use report::{AutoReport, CandidateReport, Difference, RunnerUp};
 use rotation::Rotation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,23 +166,20 @@ impl<'a> Selection<'a> {
         candidate::configs(&self.auto.base, self.auto.scaling, queries)
     }
 
-    fn choose(&self, candidates: &[AutoCandidate]) -> Result<choice::Chosen> {
+    fn choose(&self, candidates: &[Candidate]) -> Result<choice::Chosen> {
         choice::choose(self.better, candidates).ok_or_else(|| {
             let failure = candidates.iter().find_map(|candidate| candidate.failure.clone());
             match (self.stop.check(), failure) {
                 (Err(stopped), _) => stopped,
-                (Ok(()), failure) => {
-                    Error::Training(failure.unwrap_or_else(|| "no candidate could be evaluated".into()))
-                }
+                (Ok(()), failure) => Error::Training(failure.unwrap_or_else(|| "no candidate was evaluated".into())),
             }
         })
     }
 
     /// Runs all rounds. Returns the candidates, and whether the selection was cut short.
-    fn run(&self, configs: Vec<TrainConfig>) -> Result<(Vec<AutoCandidate>, bool)> {
+    fn run(&self, configs: Vec<TrainConfig>) -> Result<(Vec<Candidate>, bool)> {
         let queries = self.train.n_queries() + self.valid.map_or(0, Dataset::n_queries);
-        let mut candidates: Vec<AutoCandidate> =
-            configs.into_iter().map(|config| AutoCandidate::new(config, queries)).collect();
+        let mut candidates: Vec<Candidate> = configs.into_iter().map(|c| Candidate::new(c, queries)).collect();
         let seeds: Vec<u64> = Ensemble::seeds(self.auto.base.seed, self.rotations.len()).collect();
         let mut remaining = self.auto.trials.unwrap_or(usize::MAX);
         for (round, (rotation, &seed)) in self.rotations.iter().zip(&seeds).enumerate() {
@@ -217,7 +214,7 @@ impl<'a> Selection<'a> {
 
     /// Requests the memory of a round at once: its runs are in parallel, so that a request of one run does not see what the others
     /// are about to allocate.
-    fn ask(&self, candidates: &[AutoCandidate], places: &[usize], rotation: &Rotation) -> Result<()> {
+    fn ask(&self, candidates: &[Candidate], places: &[usize], rotation: &Rotation) -> Result<()> {
         let configs = || places.iter().map(|&place| &candidates[place].config);
         let documents = |data: &Dataset, queries: &[usize]| -> u64 {
             let offsets = data.offsets();
@@ -248,7 +245,7 @@ impl<'a> Selection<'a> {
     /// Runs each of these candidates once. Returns whether all runs were completed.
     fn round(
         &self,
-        candidates: &mut [AutoCandidate],
+        candidates: &mut [Candidate],
         places: &[usize],
         rotation: &Rotation,
         seed: u64,
@@ -320,17 +317,10 @@ impl<'a> Selection<'a> {
     }
 
     /// Builds the model: the average of all models of the selected candidates, with its metadata.
-    fn model(
-        &self,
-        candidates: &[AutoCandidate],
-        members: &[usize],
-        report: &AutoReport,
-        finish: Finish,
-    ) -> Result<Model> {
+    fn model(&self, candidates: &[Candidate], members: &[usize], report: &AutoReport, finish: Finish) -> Result<Model> {
         let models: Vec<Model> = members.iter().flat_map(|&place| candidates[place].models.iter().cloned()).collect();
         let mut model = Model::ensemble(&models, &self.sample())?;
-        let estimate =
-            members.iter().map(|&place| candidates[place].summary().mean).sum::<f64>() / members.len() as f64;
+        let estimate = members.iter().map(|&m| candidates[m].summary().mean).sum::<f64>() / members.len() as f64;
         let mut metrics = self.auto.metrics.clone();
         let name = self.metric.name();
         metrics.retain(|metric| metric.name() != name);

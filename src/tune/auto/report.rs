@@ -1,6 +1,6 @@
 //! Report of a model selection: all candidates, the best first, and the uncertainty of the selection.
 
-use super::candidate::AutoCandidate;
+use super::candidate::Candidate;
 use super::choice::{self, Chosen};
 use crate::analysis::significance::Better;
 use crate::metric::Summary;
@@ -63,7 +63,7 @@ pub struct Difference {
 
 impl Difference {
     /// Returns `None` if fewer than two queries are common.
-    fn of(selected: &AutoCandidate, other: &AutoCandidate) -> Option<Self> {
+    fn of(selected: &Candidate, other: &Candidate) -> Option<Self> {
         let (runs, [selected, other]) = choice::common(selected, other);
         let Summary { mean, standard_error, interval, n: queries, .. } = paired(&other, &selected);
         let both = |values: &[Option<f64>], others: &[Option<f64>]| {
@@ -87,7 +87,7 @@ pub struct RunnerUp {
 }
 
 impl AutoReport {
-    pub(super) fn of(better: Better, candidates: &[AutoCandidate], chosen: &Chosen, cut_short: bool) -> Self {
+    pub(super) fn of(better: Better, candidates: &[Candidate], chosen: &Chosen, cut_short: bool) -> Self {
         let order = choice::ranked(better, candidates);
         let best = chosen.members.first().map(|&place| &candidates[place]);
         let failed = (0..candidates.len()).filter(|place| candidates[*place].failure.is_some());

@@ -61,12 +61,12 @@ fn a_selection_cut_short_uses_completed_runs() {
 }
 
 /// A candidate whose models have these values, one per query.
-fn candidate(config: TrainConfig, values: &[f64]) -> AutoCandidate {
+fn candidate(config: TrainConfig, values: &[f64]) -> Candidate {
     let shape = RankerConfig::linear(1);
     let net = shape.from_weights(&[vec![1.0]], &device::open("auto").unwrap()).unwrap();
     let scaler = Scaler::fit(ScaleKind::None, &data(0..1));
     let model = Model { scorer: Scorer::Net(net), info: ModelInfo::new(shape, scaler, "by hand"), history: vec![] };
-    let mut candidate = AutoCandidate::new(config, values.len());
+    let mut candidate = Candidate::new(config, values.len());
     candidate.record(model, values.iter().copied().map(Some).enumerate());
     candidate
 }

@@ -6,7 +6,7 @@ fn per_query<'a>(names: &[&'a str], values: &'a [Vec<f64>]) -> Vec<PerQuery<'a>>
     names.iter().zip(values).map(|(name, values)| PerQuery { name, values }).collect()
 }
 
-fn board(names: &[&str], values: &[Vec<f64>], options: &CompareOptions) -> Result<Leaderboard> {
+fn leaderboard(names: &[&str], values: &[Vec<f64>], options: &CompareOptions) -> Result<Leaderboard> {
     Leaderboard::new("map", &per_query(names, values), 0.05, options, &|_, _| ())
 }
 
@@ -21,39 +21,36 @@ fn rows(board: &Leaderboard) -> Vec<String> {
 
 #[test]
 fn holms_correction_matches_a_hand_calculation() {
-    let leaderboard = board(&["none", "four", "ten"], &[0, 4, 10].map(ones), &CompareOptions::default()).unwrap();
+    let board = leaderboard(&["none", "four", "ten"], &[0, 4, 10].map(ones), &CompareOptions::default()).unwrap();
     // Two of the 2^n assignments of signs to n equal differences reach the observed sum.
     let exact = |n: i32| 2.0 / 2f64.powi(n);
-    let p: Vec<f64> = leaderboard.pairs.iter().filter_map(|pair| pair.p).collect();
+    let p: Vec<f64> = board.pairs.iter().filter_map(|pair| pair.p).collect();
     assert_eq!(p, [exact(4), exact(10), exact(6)]);
     // In ascending order: 10, 6, 4; times 3, 2 and 1.
-    let adjusted: Vec<f64> = leaderboard.pairs.iter().filter_map(|pair| pair.adjusted?.randomisation).collect();
+    let adjusted: Vec<f64> = board.pairs.iter().filter_map(|pair| pair.adjusted?.randomisation).collect();
     assert_eq!(adjusted, [exact(4), 3.0 * exact(10), 2.0 * exact(6)]);
-    assert_eq!((leaderboard.family, leaderboard.queries), (3, 10));
-    assert_eq!(rows(&leaderboard), ["1 ten a", "2 four ab", "3 none b"]);
-    assert_eq!(leaderboard.rows.iter().map(|row| row.mean).collect::<Vec<_>>(), [1.0, 0.4, 0.0]);
-    assert_eq!(leaderboard.rows[0].interval, Some((1.0, 1.0)));
-    assert_eq!(
-        leaderboard.rows[1].interval,
-        bootstrap(&ones(4), 10_000, 0.95, 0).map(|bootstrap| bootstrap.interval())
-    );
+    assert_eq!((board.family, board.queries), (3, 10));
+    assert_eq!(rows(&board), ["1 ten a", "2 four ab", "3 none b"]);
+    assert_eq!(board.rows.iter().map(|row| row.mean).collect::<Vec<_>>(), [1.0, 0.4, 0.0]);
+    assert_eq!(board.rows[0].interval, Some((1.0, 1.0)));
+    assert_eq!(board.rows[1].interval, bootstrap(&ones(4), 10_000, 0.95, 0).map(|bootstrap| bootstrap.interval()));
 }
 
 #[test]
 fn systems_that_are_equal_on_every_query_count_as_one() {
     let systems = [0, 10, 0, 4, 10].map(ones);
-    let leaderboard = board(&["none", "ten", "nothing", "four", "all"], &systems, &CompareOptions::default()).unwrap();
-    let alone = board(&["none", "ten", "four"], &[0, 10, 4].map(ones), &CompareOptions::default()).unwrap();
-    assert_eq!((leaderboard.family, alone.family), (3, 3));
+    let board = leaderboard(&["none", "ten", "nothing", "four", "all"], &systems, &CompareOptions::default()).unwrap();
+    let alone = leaderboard(&["none", "ten", "four"], &[0, 10, 4].map(ones), &CompareOptions::default()).unwrap();
+    assert_eq!((board.family, alone.family), (3, 3));
     for (one, other) in [(0, 2), (1, 4), (2, 0)] {
-        assert_eq!(leaderboard.pair(one, other).unwrap().adjusted, None, "{one} and {other} are one system");
+        assert_eq!(board.pair(one, other).unwrap().adjusted, None, "{one} and {other} are one system");
     }
     for (one, other, own) in [(0, 1, (0, 1)), (2, 1, (0, 1)), (2, 4, (0, 1)), (2, 3, (0, 2)), (3, 4, (1, 2))] {
-        let adjusted = leaderboard.pair(one, other).unwrap().adjusted;
+        let adjusted = board.pair(one, other).unwrap().adjusted;
         assert_eq!(adjusted, alone.pair(own.0, own.1).unwrap().adjusted, "{one} and {other}");
         assert!(adjusted.is_some());
     }
-    assert_eq!((leaderboard.pair(1, 1), leaderboard.pair(0, 5)), (None, None));
+    assert_eq!((board.pair(1, 1), board.pair(0, 5)), (None, None));
 }
 
 #[test]
@@ -62,12 +59,12 @@ fn each_kind_of_test_is_corrected_separately() {
     // The gain of d over a, and of b over c, is the same on every query: no t-test.
     let gain: Vec<f64> = TEN.0.iter().map(|value| value + 0.25).collect();
     let systems = [TEN.0.to_vec(), TEN.1.to_vec(), lower, gain];
-    let leaderboard = board(&["a", "b", "c", "d"], &systems, &CompareOptions::default()).unwrap();
+    let board = leaderboard(&["a", "b", "c", "d"], &systems, &CompareOptions::default()).unwrap();
     let raw = |p: fn(&PairTest) -> Option<f64>| -> Vec<f64> {
-        leaderboard.pairs.iter().map(|pair| p(pair).unwrap_or(f64::NAN)).collect()
+        board.pairs.iter().map(|pair| p(pair).unwrap_or(f64::NAN)).collect()
     };
     let [t, w] = [raw(|pair| pair.t_test), raw(|pair| pair.wilcoxon)].map(|p| holm(&p));
-    for (place, pair) in leaderboard.pairs.iter().enumerate() {
+    for (place, pair) in board.pairs.iter().enumerate() {
         let adjusted = pair.adjusted.unwrap();
         assert_eq!((adjusted.family, adjusted.t_test.is_none()), (6, place == 2 || place == 3));
         adjusted.t_test.iter().for_each(|&p| near(p, t[place], 1e-12));
@@ -89,17 +86,17 @@ fn intervals_agree_with_significance_on_random_data() {
             .map(|system| (0..queries).map(|_| random.random::<f64>() + effect * f64::from(system)).collect())
             .collect();
         let systems = per_query(&names, &values);
-        let leaderboard = Leaderboard::new("map", &systems, 0.05, &options, &|_, _| ()).unwrap();
+        let board = Leaderboard::new("map", &systems, 0.05, &options, &|_, _| ()).unwrap();
         let ids: Vec<String> = (0..queries).map(|query| query.to_string()).collect();
-        for pair in &leaderboard.pairs {
+        for pair in &board.pairs {
             let (first, second) = (systems[pair.second], systems[pair.first]);
             let mut comparison = Comparison::new("map", first, second, &ids, &options).unwrap();
-            leaderboard.correct(pair.second, pair.first, &mut comparison);
+            board.correct(pair.second, pair.first, &mut comparison);
             let adjusted = comparison.adjusted.unwrap();
             let Some((low, high)) = adjusted.interval else { continue };
             let excludes = low > 0.0 || high < 0.0;
             assert_eq!(excludes, adjusted.is_significant(), "{adjusted:?}");
-            assert_eq!(excludes, leaderboard.differ(pair.first, pair.second));
+            assert_eq!(excludes, board.differ(pair.first, pair.second));
             assert!(low <= comparison.difference && comparison.difference <= high);
             *(if excludes { &mut differing } else { &mut alike }) += 1;
         }
@@ -112,15 +109,15 @@ fn a_pair_has_the_p_value_of_its_comparison() {
     let wave = |step: usize| (0..50).map(|query| ((query * step) % 17) as f64 / 17.0).collect::<Vec<f64>>();
     let values = [3, 5, 7, 11].map(wave);
     let (names, options) = (["a", "b", "c", "d"], CompareOptions { draws: 2000, ..Default::default() });
-    let leaderboard = board(&names, &values, &options).unwrap();
+    let board = leaderboard(&names, &values, &options).unwrap();
     let ids: Vec<String> = (0..50).map(|query| query.to_string()).collect();
     let systems = per_query(&names, &values);
     let compared =
         |pair: &PairTest| Comparison::new("map", systems[pair.first], systems[pair.second], &ids, &options).unwrap();
-    let mut comparisons: Vec<Comparison> = leaderboard.pairs.iter().map(compared).collect();
-    assert_eq!(Leaderboard::of_comparisons(&systems, 0.05, &comparisons).unwrap(), leaderboard);
-    for (pair, comparison) in leaderboard.pairs.iter().zip(&mut comparisons) {
-        leaderboard.correct(pair.first, pair.second, comparison);
+    let mut comparisons: Vec<Comparison> = board.pairs.iter().map(compared).collect();
+    assert_eq!(Leaderboard::of_comparisons(&systems, 0.05, &comparisons).unwrap(), board);
+    for (pair, comparison) in board.pairs.iter().zip(&mut comparisons) {
+        board.correct(pair.first, pair.second, comparison);
         assert_eq!(pair.adjusted, comparison.adjusted.map(|adjusted| Adjusted { interval: None, ..adjusted }));
         assert_eq!((pair.difference, pair.ties), (comparison.difference, comparison.ties));
     }
@@ -132,24 +129,22 @@ fn a_pair_has_the_p_value_of_its_comparison() {
 #[test]
 fn letters_are_shared_exactly_without_a_significant_difference() {
     let values: Vec<Vec<f64>> = [7, 0, 10, 10, 3, 0, 9].map(ones).into();
-    let leaderboard = board(&["a", "b", "c", "d", "e", "f", "g"], &values, &CompareOptions::default()).unwrap();
-    for one in &leaderboard.rows {
-        for other in &leaderboard.rows {
-            assert_eq!(one.letters.share(&other.letters), !leaderboard.differ(one.system, other.system));
+    let board = leaderboard(&["a", "b", "c", "d", "e", "f", "g"], &values, &CompareOptions::default()).unwrap();
+    for one in &board.rows {
+        for other in &board.rows {
+            assert_eq!(one.letters.share(&other.letters), !board.differ(one.system, other.system));
         }
     }
-    let ranks: Vec<(usize, &str)> = leaderboard.rows.iter().map(|row| (row.rank, row.name.as_str())).collect();
+    let ranks: Vec<(usize, &str)> = board.rows.iter().map(|row| (row.rank, row.name.as_str())).collect();
     assert_eq!(ranks, [(1, "c"), (1, "d"), (3, "g"), (4, "a"), (5, "e"), (6, "b"), (6, "f")]);
-    assert!(
-        leaderboard.differ(2, 1) && leaderboard.differ(1, 2) && !leaderboard.differ(2, 3) && !leaderboard.differ(2, 2)
-    );
+    assert!(board.differ(2, 1) && board.differ(1, 2) && !board.differ(2, 3) && !board.differ(2, 2));
 }
 
 #[test]
 fn lower_is_better_for_costs() {
     let options = CompareOptions { better: Better::Lower, ..Default::default() };
-    let leaderboard = board(&["ten", "none", "four"], &[10, 0, 4].map(ones), &options).unwrap();
-    assert_eq!(rows(&leaderboard), ["1 none a", "2 four ab", "3 ten b"]);
+    let board = leaderboard(&["ten", "none", "four"], &[10, 0, 4].map(ones), &options).unwrap();
+    assert_eq!(rows(&board), ["1 none a", "2 four ab", "3 ten b"]);
 }
 
 #[test]
@@ -157,13 +152,13 @@ fn edge_cases() {
     let options = CompareOptions::default();
     // Means that differ by rounding only.
     let sums = |order: [f64; 3]| vec![order.iter().sum::<f64>(); 20];
-    let same = board(&["b", "a", "c"], &[[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.1, 0.2, 0.3]].map(sums), &options);
+    let same = leaderboard(&["b", "a", "c"], &[[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.1, 0.2, 0.3]].map(sums), &options);
     let same = same.unwrap();
     assert_eq!((rows(&same), same.all_equal()), (vec!["1 b a".into(), "1 a a".into(), "1 c a".into()], true));
-    let one = board(&["a", "b", "c"], &[vec![0.1], vec![0.5], vec![0.3]], &options).unwrap();
+    let one = leaderboard(&["a", "b", "c"], &[vec![0.1], vec![0.5], vec![0.3]], &options).unwrap();
     assert_eq!(rows(&one), ["1 b a", "2 c a", "3 a a"]);
     assert!(one.rows.iter().all(|row| row.interval.is_none()) && !one.all_equal());
-    let alone = board(&["a"], &[vec![0.1, 0.2]], &options).unwrap();
+    let alone = leaderboard(&["a"], &[vec![0.1, 0.2]], &options).unwrap();
     assert_eq!((rows(&alone), alone.pairs.len()), (vec!["1 a a".into()], 0));
     for (names, values) in [
         (&[][..], vec![]),
@@ -171,7 +166,7 @@ fn edge_cases() {
         (&["a", "b"], vec![vec![1.0], vec![1.0, 2.0]]),
         (&["a", "b"], vec![vec![1.0], vec![f64::NAN]]),
     ] {
-        assert!(board(names, &values, &options).is_err(), "{values:?}");
+        assert!(leaderboard(names, &values, &options).is_err(), "{values:?}");
     }
     assert!(Leaderboard::new("map", &per_query(&["a"], &[vec![1.0]]), 0.0, &options, &|_, _| ()).is_err());
 }
@@ -190,9 +185,9 @@ fn results_do_not_depend_on_threads_and_progress_is_reported() {
             highest.fetch_max(done, Ordering::Relaxed);
         };
         let systems = per_query(&names, &values);
-        let leaderboard = pool.install(|| Leaderboard::new("map", &systems, 0.05, &options, &progress).unwrap());
+        let board = pool.install(|| Leaderboard::new("map", &systems, 0.05, &options, &progress).unwrap());
         assert_eq!(highest.into_inner(), 28);
-        leaderboard
+        board
     };
     assert_eq!(run(1), run(3));
 }

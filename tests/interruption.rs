@@ -55,7 +55,7 @@ fn kill_and_resume(epochs: usize, more: &str) {
     let duration = start.elapsed();
     let expected = bytes(&place, "whole");
     let mut killed = 0;
-    // Moments spread over the run, the last ones about where the folder is written.
+    // Moments spread over the run; the last ones are close to the writing of the folder.
     for moment in [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05] {
         let mut child = train(&place, epochs, "killed", &format!("{more} --resume")).spawn().expect("the tool starts");
         sleep(duration.mul_f64(moment / 4.0));
@@ -78,7 +78,7 @@ fn an_interrupt_finishes_the_epoch_saves_and_can_be_resumed() {
 
 fn interrupt_and_resume(more: &str) {
     let place = place_with_data();
-    // Long enough that the signal comes before the end.
+    // Long enough for the signal to arrive before the end.
     let mut child = train(&place, 100_000, "interrupted", more).spawn().expect("the tool starts");
     wait_for_checkpoint(&mut child, &place.path().join("interrupted.checkpoint"));
     signal(&child, "INT");
@@ -93,7 +93,7 @@ fn interrupt_and_resume(more: &str) {
     assert_eq!(bytes(&place, "interrupted").0, bytes(&place, "whole").0);
 }
 
-/// An interrupt is no failure, also before there is a first tree.
+/// An interrupt is not a failure, even before the first tree.
 #[test]
 #[cfg(feature = "trees")]
 fn an_interrupt_before_the_first_epoch_is_an_interrupt() {
@@ -110,7 +110,7 @@ fn an_interrupt_before_the_first_epoch_is_an_interrupt() {
     }
 }
 
-/// Whether this process was started where the end of a session is ignored, as by nohup: its children then ignore it too.
+/// Whether this process ignores SIGHUP, as after nohup: its children then ignore it, too.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -120,7 +120,7 @@ fn ignores_hangup() -> bool {
 #[test]
 fn hangup_is_ignored_only_if_it_was_ignored_at_start() {
     let place = place_with_data();
-    // The first is what nohup does.
+    // The first does what nohup does.
     for (name, trap, continues) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {
         if !continues && ignores_hangup() {
             eprintln!("skipped: the end of a session is ignored here");

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use support::{Place, Ran};
 
-/// Whether there is a launcher.
+/// Whether `mpirun` is installed.
 fn is_here() -> bool {
     let here = Command::new("mpirun").arg("--version").output().is_ok_and(|output| output.status.success());
     if !here {
@@ -31,7 +31,7 @@ fn together(place: &Place, processes: usize, arguments: &str) -> Command {
     launched(place, &[(processes, arguments)])
 }
 
-/// Processes with different arguments: a number of them for each line.
+/// Command for processes with different arguments: a number of processes for each.
 fn launched(place: &Place, lines: &[(usize, &str)]) -> Command {
     let mut command = Command::new("mpirun");
     for (position, (processes, arguments)) in lines.iter().enumerate() {
@@ -77,7 +77,7 @@ fn any_number_of_processes_and_threads_trains_the_same_model() {
     }
 }
 
-/// The documents of a table, and of its cache, are those of the text, and each process has its shares of them.
+/// A table and its cache have the documents of the text, and each process has its shares of them.
 #[test]
 #[cfg(feature = "tables")]
 fn processes_train_on_tables_and_their_caches() {
@@ -132,7 +132,7 @@ fn an_error_of_any_process_is_printed_once_and_ends_all() {
     }
 }
 
-/// Processes that differ in data or settings would add up numbers of different runs.
+/// Processes with different data or settings must not train together.
 #[test]
 fn processes_that_differ_are_named_with_the_difference() {
     if !is_here() {
@@ -166,7 +166,7 @@ fn processes_that_differ_are_named_with_the_difference() {
     }
 }
 
-/// The process of this rank that was started with this output folder.
+/// Returns the process of this rank that was started with this output folder.
 fn process(rank: usize, out: &str) -> Option<u32> {
     let has = |file: String, text: &str| {
         let content = std::fs::read(file).unwrap_or_default();
@@ -185,7 +185,7 @@ fn signal(process: u32, name: &str) {
     assert!(sent.expect("kill runs").success());
 }
 
-/// Starts a run of two processes that does not end by itself, and waits for its first checkpoint.
+/// Starts an endless run of two processes and waits for its first checkpoint.
 fn started(place: &Place, out: &str) -> Child {
     let mut command = together(place, 2, &format!("{} --out {out} --log log.jsonl", to_epoch(1_000_000)));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts");

@@ -36,7 +36,7 @@ fn run(trainer: Trainer) -> Model {
     trainer.train().unwrap()
 }
 
-/// The bytes of the saved record, and the log without its times.
+/// Returns the bytes of the saved record, and the log without times.
 fn bytes(model: &Model) -> (Vec<u8>, Vec<EpochRecord>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
@@ -59,7 +59,7 @@ fn deep_nets_learn() {
 
 #[test]
 fn threads_and_interruptions_do_not_change_a_deep_net() {
-    // 6,000 documents a batch are worked on in two parts.
+    // A batch of 6,000 documents is processed in two parts.
     let (train, valid) = data(100);
     let settings = || TrainConfig { epochs: 4, batch_queries: 60, ..config(&[9, 5], Activation::Tanh) };
     let start = || Trainer::new(settings(), &train, &valid, &cpu()).unwrap();
@@ -138,7 +138,7 @@ fn invalid_layers_are_errors_with_a_remedy() {
     let huge = "train --train a.txt --out m --max-memory 1GB --hidden 60000,60000";
     let message = place.run(huge).bad(1);
     assert!(message.contains("60000 and 60000") && message.contains("--hidden"), "{message}");
-    // The weights fit, the values of the units for all documents of a batch do not.
+    // The weights fit into the limit, but not the activations of a batch.
     place.run("generate net --queries 10 --documents 20000 --features 2 --out long.txt").good();
     let message = place.run("train --train long.txt --out m --max-memory 1GB --hidden 60000").bad(1);
     assert!(message.contains("60000 hidden units for 20000 documents"), "{message}");
@@ -146,7 +146,7 @@ fn invalid_layers_are_errors_with_a_remedy() {
     assert!(help.contains("  linear\n      one weight per feature\n") && help.contains("  mlp\n"), "{help}");
 }
 
-/// What another program writes in plain Burn: layers whose fields are named as those of a record.
+/// A net of another program in plain Burn, with layers named as in a record.
 mod plain {
     use burn::module::Module;
     use burn::nn::{Dropout, Linear, LinearConfig};
@@ -184,7 +184,7 @@ mod plain {
         }
     }
 
-    /// A net that has nothing to do with ours.
+    /// Returns an unrelated net.
     #[derive(Module, Debug)]
     pub struct Own {
         pub first: Linear,
@@ -241,10 +241,10 @@ fn records_load_in_plain_burn_and_back() {
         let ranker = shape.init(Init::Burn, 4, &cpu()).unwrap().try_load_file(&record).unwrap();
         close(ranker.forward(features()).try_into_vec_as().unwrap());
 
-        // And back: scores to the bit, because the weights are the same.
+        // And back: equal weights give equal scores to the bit.
         let back = shape.init(Init::Burn, 5, &cpu()).unwrap().try_load_record(net.into_record()).unwrap();
         assert_eq!(model(back).score_query(&rows).unwrap(), expected);
-        // A net of another shape is refused with an error.
+        // A net of another shape is an error.
         assert!(plain::Net::new(&[12, 9, 9, 9, 1], &cpu()).try_load_file(&record).is_err());
     }
 }

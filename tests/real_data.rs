@@ -14,7 +14,7 @@ fn folder(name: &str) -> Option<PathBuf> {
     folder
 }
 
-/// What a run printed last, which must have gone well; notes on standard error are allowed.
+/// Returns the last line of a run, which must succeed; notes on standard error are allowed.
 fn result(place: &Place, arguments: &str, paths: &[(&str, &Path)]) -> serde_json::Value {
     let mut command = place.command(arguments);
     for (option, path) in paths {
@@ -30,7 +30,7 @@ fn default_settings_reach_the_published_linear_methods_on_mq2008() {
     let Some(folder) = folder("mq2008") else { return };
     let result = result(&Place::new(&[]), "train --json --model linear", &[("--folds", &folder)]);
     let mean = |measure: &str| result["test"][measure]["mean"].as_f64().unwrap();
-    // The best stored scores of a published linear method, AdaRank's, judged alike: NDCG@10 0.5006.
+    // The best stored scores of a published linear method, AdaRank, evaluated alike: NDCG@10 0.5006.
     let (ndcg, map) = (mean("ndcg@10"), mean("map"));
     println!("linear: ndcg@10 {ndcg:.4}, map {map:.4}");
     assert!(ndcg >= 0.5006 - 0.005, "{ndcg}");

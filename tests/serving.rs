@@ -13,22 +13,22 @@ thread_local! {
     static TAKEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's memory, with the requests of each thread counted.
+/// The system allocator, with a count of requests per thread.
 struct Counting;
 
 #[global_allocator]
 static MEMORY: Counting = Counting;
 
 fn count() {
-    // A thread that ends has no counter any more.
+    // A thread that ends has no counter.
     let _ = TAKEN.try_with(|taken| taken.set(taken.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator as it is, and what that returns is returned.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract of this very function.
+        // SAFETY: the caller keeps the contract of this function.
         unsafe { System.alloc(layout) }
     }
 
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// How often this thread asked for memory meanwhile.
+/// Returns the number of allocations of this thread during a call.
 fn taken(work: impl FnOnce()) -> usize {
     let before = TAKEN.get();
     work();
@@ -86,7 +86,7 @@ fn bits(scores: &[f32]) -> Vec<u32> {
 
 #[test]
 fn serving_scores_equal_those_of_the_model_to_the_bit() {
-    // One for all models and queries: nothing is left in it that matters.
+    // Shared by all models and queries: earlier content must not matter.
     let mut scratch = Scratch::default();
     for (name, model, features) in cases() {
         let (serving, width) = (model.serving().unwrap(), model.info.ranker.features);

@@ -44,7 +44,7 @@ fn train_on((train, valid): (Dataset, Dataset), config: TrainConfig) -> Model {
     trainer.train().unwrap()
 }
 
-/// The bytes of the saved record, and the log without its times.
+/// Returns the bytes of the saved record, and the log without times.
 fn bytes(model: &Model) -> (Vec<u8>, Vec<EpochRecord>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
@@ -75,14 +75,14 @@ fn a_large_batch_is_deterministic_too() {
         batch_queries: 60,
         ..config("lambdarank:ndcg")
     };
-    // 6,000 documents per batch are worked on in two parts.
+    // A batch of 6,000 documents is processed in two parts.
     let run = |threads| with_threads(threads, || bytes(&train_on(data_of(100), wide())));
     assert!(run(1) == run(2));
 }
 
 #[test]
 fn both_paths_train_to_the_same_ranker() {
-    // The lambda path works on a batch of 60 queries in parts, the tensor path on the whole of it.
+    // The lambda path processes a batch of 60 queries in parts, the tensor path as a whole.
     for (objective, batch_queries, documents) in
         [("ranknet", 10, 20), ("ndcg-loss2++:mu=5", 10, 20), ("lambdarank:map", 10, 20), ("ranknet", 60, 100)]
     {
@@ -146,7 +146,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     assert!(refused.to_string().contains("other settings or data"), "{refused}");
     let refused = Trainer::new(config("ranknet"), &valid, &valid, &cpu()).unwrap().resume(&path).err().unwrap();
     assert!(refused.to_string().contains("other settings or data"), "{refused}");
-    // More epochs are the point of resuming.
+    // Resuming may add epochs.
     let longer = TrainConfig { epochs: 9, ..config("ranknet") };
     assert!(Trainer::new(longer, &train_data, &valid, &cpu()).unwrap().resume(&path).is_ok());
 }
@@ -180,7 +180,7 @@ fn divergence_is_an_error_with_a_remedy() {
 #[test]
 fn target_probabilities_train_ranknet() {
     let (train_data, valid) = data();
-    // The label order of neighbours, as certain targets.
+    // The label order of neighbours, as target probabilities of 0 and 1.
     let mut text = String::new();
     for query in train_data.queries() {
         for (place, pair) in query.labels.windows(2).enumerate() {
@@ -217,7 +217,7 @@ fn a_saved_model_scores_the_same() {
     let loaded = Model::load(&path, &cpu()).unwrap();
     assert_eq!(loaded.score(&data).unwrap(), model.score(&data).unwrap());
     assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("lambdarank:ndcg"));
-    // Fewer features are filled up with zeros where data is sparse; more are refused.
+    // Missing features are zeros if data is sparse; additional ones are refused.
     let narrow = data.clone().with_width(11);
     assert!(loaded.score(&narrow).unwrap_err().to_string().contains("`fill_zeros`"));
     assert!(loaded.score(&narrow.declared_sparse(true)).is_ok());
@@ -276,7 +276,7 @@ fn a_finished_model_stores_its_run() {
     );
     assert_eq!(model.info.data["train"].fingerprint, format!("{:016x}", train.fingerprint()));
     assert_eq!(model.info.settings["scaling"], "query-zscore");
-    // All of it is in the folder.
+    // The folder contains all of it.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     model.save(&path).unwrap();

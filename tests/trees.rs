@@ -1,5 +1,5 @@
-//! Trees trained by LightGBM with our gradients: every objective trains them, runs repeat and resume to the same bytes, and scores equal
-//! LightGBM's predictions.
+//! Trees trained by LightGBM with our gradients: every objective trains them, runs repeat and resume to the same bytes, and
+//! scores equal LightGBM's predictions.
 
 use burnrank::model::Forest;
 use burnrank::setting::ModelChoice;
@@ -9,7 +9,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::time::Instant;
 
-/// 40 queries of 50 documents, and 20 to validate on.
+/// 40 queries of 50 documents, and 20 for validation.
 fn data() -> (Dataset, Dataset) {
     let generator = Synthetic { queries: 60, ..Synthetic::net() }.generator().expect("a generator");
     (generator.part(0..40).expect("queries").0, generator.part(40..60).expect("queries").0)
@@ -35,7 +35,7 @@ fn text(model: &Model) -> String {
 fn every_objective_grows_trees_that_rank_better_than_chance() {
     let data = data();
     for objective in OBJECTIVES {
-        // Some names need a metric, all else is default.
+        // Some names need a metric; everything else has its default.
         let name = match objective.name {
             "lambdarank" => "lambdarank:ndcg",
             name => name,
@@ -75,7 +75,7 @@ fn a_run_resumes_from_its_checkpoint_to_the_same_bytes() {
     check_resumed(0.6, 0.5);
 }
 
-/// A run of which shares of documents and features are drawn for each tree, with and without interruption.
+/// Trains with sampled documents and features per tree, with and without interruption.
 fn check_resumed(subsample: f64, feature_fraction: f64) {
     let (train, valid) = data();
     let folder = tempfile::tempdir().expect("a folder");
@@ -120,7 +120,7 @@ struct Peer(BoosterHandle);
 const FEATURES: usize = 136;
 
 impl Peer {
-    /// Trees grown by LightGBM on labels that are a function of some features.
+    /// Trains LightGBM on labels that are a function of some features.
     fn grown(rows: &[f32], trees: usize, leaves: usize) -> Self {
         let labels: Vec<f32> = rows
             .chunks_exact(FEATURES)
@@ -132,7 +132,7 @@ impl Peer {
             format!("objective=regression num_leaves={leaves} min_data_in_leaf=5 verbosity=-1 num_threads=2");
         let settings = CString::new(settings).expect("text");
         let (mut data, mut booster) = (null_mut(), null_mut());
-        // SAFETY: the pointers are those of live slices of the lengths that are stated; the text ends in 0.
+        // SAFETY: the pointers are those of live slices of the stated lengths; the text ends in 0.
         unsafe {
             let (count, single) = (labels.len() as c_int, C_API_DTYPE_FLOAT32 as c_int);
             let features = rows.as_ptr().cast::<c_void>();
@@ -152,7 +152,7 @@ impl Peer {
         Peer(booster)
     }
 
-    /// Trees that LightGBM reads.
+    /// Loads trees into LightGBM.
     fn read(text: &str) -> Self {
         let text = CString::new(text).expect("text");
         let (mut trees, mut booster) = (0, null_mut());
@@ -178,7 +178,7 @@ impl Peer {
         let mut scores = vec![0.0; rows.len() / FEATURES];
         let settings = CString::new(format!("num_threads={threads} verbosity=-1")).expect("text");
         let mut length = 0;
-        // SAFETY: one prediction for each row, which there is room for.
+        // SAFETY: there is room for one prediction per row.
         let code = unsafe {
             LGBM_BoosterPredictForMat(
                 self.0,
@@ -202,12 +202,12 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // SAFETY: the booster is not used any longer.
+        // SAFETY: the booster is not used again.
         unsafe { LGBM_BoosterFree(self.0) };
     }
 }
 
-/// Random rows; of `odd`, one value in ten is missing, infinite, zero of either sign, or tiny.
+/// Random rows; with `odd`, one value in ten is missing, infinite, a signed zero, or tiny.
 fn rows(count: usize, odd: bool, mut seed: u64) -> Vec<f32> {
     let strange = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, -1e-36, 1e-35, f32::MAX, f32::MIN];
     let mut next = move || {
@@ -224,7 +224,7 @@ fn rows(count: usize, odd: bool, mut seed: u64) -> Vec<f32> {
 
 #[test]
 fn predictions_equal_those_of_lightgbm_to_the_last_bit() {
-    // Grown on rows with missing values, so that all kinds of splits occur.
+    // Trained on rows with missing values, so that all kinds of splits occur.
     let with_missing: Vec<f32> =
         rows(3_000, true, 1).into_iter().map(|value| if value.is_infinite() { 0.0 } else { value }).collect();
     let documents = rows(100_000, true, 2);

@@ -13,7 +13,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap()
 }
 
-/// A number, or a text of one, as f32: what `Float.parseFloat` and `floatValue` give.
+/// Returns a number, or the number in a string, as f32, like `Float.parseFloat` and `floatValue`.
 fn single(value: &Value) -> f32 {
     match value {
         Value::String(text) => text.parse().unwrap(),
@@ -32,7 +32,7 @@ fn is_plain(case: &Case) -> bool {
 
 fn solr_tree(node: &Value, places: &HashMap<&str, usize>, row: &[f32]) -> f32 {
     let Some(feature) = node["feature"].as_str() else { return single(&node["value"]) };
-    // MultipleAdditiveTreesModel: the threshold, plus 1E-6f, is compared with <=.
+    // MultipleAdditiveTreesModel compares with <= and adds 1E-6f to the threshold.
     let left = row[places[feature]] <= single(&node["threshold"]) + 1e-6f32;
     solr_tree(&node[if left { "left" } else { "right" }], places, row)
 }
@@ -63,7 +63,7 @@ fn solr(model: &Value, row: &[f32]) -> f64 {
             let mut values = row;
             for layer in list(&params["layers"]) {
                 let unit = |(weights, bias): (&Value, &Value)| {
-                    // Java takes a list of numbers with a point for one of Double, and one without for none.
+                    // Java parses a list of numbers with a decimal point as Double, but not one without.
                     assert!(list(weights).iter().all(Value::is_f64));
                     let sum = list(weights).iter().zip(&values).fold(single(bias), |sum, (w, x)| sum + single(w) * x);
                     match layer["activation"].as_str().unwrap() {
@@ -124,7 +124,7 @@ fn unsupported_exports_say_what_to_train_instead() {
     }
 }
 
-/// A tree of XGBoost's dump: x < split_condition leads to the first child.
+/// Scores with a tree of XGBoost's dump: x < split_condition leads to the first child.
 fn xgboost_tree(node: &Value, places: &HashMap<String, usize>, row: &[f32]) -> f32 {
     if node["leaf"].is_number() {
         return single(&node["leaf"]);
@@ -134,7 +134,7 @@ fn xgboost_tree(node: &Value, places: &HashMap<String, usize>, row: &[f32]) -> f
     xgboost_tree(&node["children"][if left { 0 } else { 1 }], places, row)
 }
 
-/// A net of RankLib's text: the links of each neuron in the order in which RankNet wires them.
+/// Scores with a net in RankLib's text format: links of each neuron in the order of RankNet.
 fn ranknet(text: &str, row: &[f32]) -> f64 {
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !line.starts_with("##")).collect();
     let features: Vec<usize> = lines[0].split(' ').map(|word| word.parse().unwrap()).collect();
@@ -222,7 +222,7 @@ fn elasticsearch_scores_by_its_formulas() {
     }
 }
 
-/// Ranking expressions: sums and products, comparisons, `if`, `log`, names as they stand.
+/// Evaluates ranking expressions: sums and products, comparisons, `if`, `log`, names.
 struct Expression<'a> {
     text: &'a str,
     at: usize,
@@ -357,7 +357,7 @@ impl Expression<'_> {
     }
 }
 
-/// What stands between the brackets of `expression`.
+/// Returns the text between the braces of `expression`.
 fn vespa_expression(profile: &str) -> &str {
     let (_, rest) = profile.split_once("expression {").unwrap();
     rest.rsplit_once("        }\n    }\n}").unwrap().0

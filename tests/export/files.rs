@@ -8,7 +8,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
-/// The rows of a query as the scorer sees them.
+/// Returns the scaled rows of a query.
 fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Vec<Vec<f64>> {
     let log = |x: f64| if kind.starts_with("log1p") { x.abs().ln_1p().copysign(x) } else { x };
     let mut rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|&x| log(f64::from(x))).collect()).collect();
@@ -142,7 +142,7 @@ fn json_scores_by_its_documented_layout() {
                 "y" => 1,
                 _ => return numbers(&file["scaling"][name]),
             };
-            // All of one length, as in the tensors.
+            // All of the same length, as in the tensors.
             let points = file["scaling"]["points"].as_array().unwrap();
             let most = points.iter().map(|points| points.as_array().unwrap().len()).max().unwrap();
             let of = |points: &Value| {
@@ -155,7 +155,7 @@ fn json_scores_by_its_documented_layout() {
     }
 }
 
-/// Tensors by name: shape and numbers.
+/// Shape and values of each tensor.
 type Tensors = BTreeMap<String, (Vec<usize>, Vec<f64>)>;
 
 fn read_safetensors(bytes: &[u8]) -> (Value, Tensors) {
@@ -238,7 +238,7 @@ fn safetensors_score_by_their_documented_names() {
     }
 }
 
-/// Reads CBOR's maps, lists, texts and whole numbers, which is all that a record's description has.
+/// Decodes maps, lists, strings and integers of CBOR, which are all kinds in a record's header.
 fn cbor(bytes: &mut &[u8]) -> Value {
     let (first, rest) = bytes.split_first().unwrap();
     *bytes = rest;
@@ -272,7 +272,7 @@ fn cbor(bytes: &mut &[u8]) -> Value {
     }
 }
 
-/// The layout that docs/model-folder.md describes, on real bytes.
+/// Checks the layout that docs/model-folder.md describes.
 #[test]
 fn a_record_has_the_documented_bytes() {
     for case in models::nets().into_iter().step_by(5) {

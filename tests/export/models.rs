@@ -12,7 +12,7 @@ pub const DOCUMENTS: usize = 1000;
 pub const PER_QUERY: usize = 40;
 pub const FEATURES: usize = 6;
 
-/// A model, what it is called here, and the scores that exports must give.
+/// A model, its name in these tests, and the expected scores of exports.
 pub struct Case {
     pub name: String,
     pub model: Model,
@@ -56,7 +56,7 @@ fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Features as they come: of any scale, far from zero, with a long tail, almost always 0, constant, negative.
+/// Typical features: of any scale, far from zero, long-tailed, almost always 0, constant, negative.
 pub fn data() -> Arc<Dataset> {
     let mut rng = random(1);
     let features = (0..DOCUMENTS).flat_map(|_| {
@@ -79,7 +79,7 @@ fn model(scorer: Scorer, kind: ScaleKind, data: &Dataset) -> Model {
     Model { scorer, info, history: Vec::new() }
 }
 
-/// Linear nets and nets of one and two hidden layers, of every function and scaling.
+/// Linear nets and nets of one and two hidden layers with every activation and scaling.
 pub fn nets() -> Vec<Case> {
     let data = data();
     let mut shapes = vec![RankerConfig::linear(FEATURES)];
@@ -90,7 +90,7 @@ pub fn nets() -> Vec<Case> {
     for kind in ScaleKind::ALL {
         for shape in &shapes {
             let mut rng = random(cases.len() as u64);
-            // Raw features of thousands must not drive all units to their ends.
+            // Raw features in the thousands must not saturate all units.
             let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
             let mut first = size;
             let shapes = shape.shapes();
@@ -110,7 +110,7 @@ pub fn nets() -> Vec<Case> {
     cases
 }
 
-/// Trees over scaled features: thresholds are values that documents have, or lie near zero.
+/// Trees over scaled features, with thresholds that equal feature values or are near zero.
 pub fn trees() -> Vec<Case> {
     let data = data();
     let mut cases = Vec::new();
@@ -145,7 +145,7 @@ pub fn trees() -> Vec<Case> {
     cases
 }
 
-/// The models of LightGBM and XGBoost that the project's tests know: categories, zeros that are missing, infinite thresholds.
+/// Models of LightGBM and XGBoost with categories, zeros as missing values and infinite thresholds.
 pub fn imported() -> Vec<Case> {
     let of = |name: &str, text: &str| {
         let forest = Forest::parse_any(name, text).unwrap();
@@ -162,7 +162,7 @@ pub fn imported() -> Vec<Case> {
         Case::new(name.into(), forest.into_model("imported").unwrap(), &data)
     };
     let xgboost = include_str!("../../src/model/trees/tests/xgboost.json");
-    // The first split is on categories, and missing values go to their side.
+    // The first split is on categories; missing values go to their side.
     let sets =
         r#""categories": [0, 2, 33], "categories_nodes": [0], "categories_segments": [0], "categories_sizes": [3]"#;
     let categories = xgboost.replacen("\"default_left\": [1,", &format!("{sets}, \"default_left\": [0,"), 1).replacen(
@@ -195,12 +195,12 @@ pub fn kernels() -> Vec<Case> {
     cases
 }
 
-/// All of them.
+/// Returns all cases.
 pub fn all() -> Vec<Case> {
     nets().into_iter().chain(trees()).chain(imported()).chain(kernels()).collect()
 }
 
-/// Refusals name what to do instead.
+/// Checks that errors say what to do instead.
 pub fn assert_refused(case: &Case, format: &str, expected: &str) {
     let error = case.export(format).expect_err(&case.name).to_string();
     assert!(error.starts_with(&format!("{format} ")) && error.contains(expected), "{}: {error}", case.name);

@@ -27,7 +27,7 @@ fn write_documents(cases: &[Case], folder: &Path) {
     }
 }
 
-/// Compares the scores that a program wrote, one file per model.
+/// Compares the scores that a program wrote to one file per model.
 fn compare(cases: &[Case], folder: &Path, format: &str) {
     for case in cases {
         let bytes = std::fs::read(folder.join(format!("{}.scores", case.name))).unwrap();

@@ -94,7 +94,7 @@ fn lightgbm_reads_the_text_and_scores_as_the_models_do() {
         }
         let text = String::from_utf8(case.export("lightgbm").unwrap().bytes).unwrap();
         assert!(text.contains(if own { "feature_names=bm25 clicks" } else { "feature_names=name0 name1 " }), "{text}");
-        // What was written is read here, too.
+        // burnrank reads the file, too.
         let mut scores = vec![0.0; case.data.n_documents()];
         Forest::parse(&text).unwrap().score_rows(case.data.features(), case.data.n_features(), &mut scores).unwrap();
         case.check(&scores, "lightgbm, read here");
@@ -149,7 +149,7 @@ booster.predict(data, output_margin=True).astype(numpy.float64).tofile('scores')
     }
 }
 
-/// The lines of docs/model-folder.md that read a record, run on one.
+/// Runs the program of docs/model-folder.md on a record.
 #[test]
 fn numpy_reads_a_record_as_documented() {
     let readme = include_str!("../../docs/model-folder.md");

@@ -5,7 +5,7 @@ use burnrank::export::FORMATS;
 
 const NAMES: &str = "# what they are\n1 bm25\n2 clicks\n4 length\n";
 
-/// A place with data of five features and models on it.
+/// A folder with data of five features and models.
 fn place(settings: &[(&str, &str)]) -> Place {
     let place = Place::new(&[("names.txt", NAMES)]);
     place.run("generate net --queries 20 --documents 8 --features 5 --out all.txt").good();
@@ -42,7 +42,7 @@ fn names_go_from_the_file_to_the_model_and_to_every_export() {
     let plain = place.run("train --train all.txt --epochs 2 --out other --quiet --model linear --scale zscore");
     plain.good();
     assert_eq!(place.run("info other --json").json()["checksum"], json["checksum"]);
-    // Indices that begin with 0.
+    // Indices from 0.
     place.run("convert all.txt --to-first-index 0 --out zero.txt").good();
     place.run("train --train zero.txt --first-index 0 --model mlp --epochs 1 --out zero --quiet").good();
     assert!(place.run("info zero").good().contains("  features: f0, f1, f2, f3, f4\n"));

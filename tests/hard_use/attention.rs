@@ -4,7 +4,7 @@ use crate::support::Place;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A number below `below` that looks random.
+/// Returns a pseudo-random number below `below`.
 fn noise(number: usize, below: usize) -> usize {
     ((number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % below
 }
@@ -30,7 +30,7 @@ fn place() -> Place {
 
 const TRAIN: &str = "train --train train.txt --valid valid.txt --model linear --out model --force";
 
-/// The last line that the tool printed.
+/// Returns the last line of the output.
 fn result(out: &str) -> Value {
     serde_json::from_str(out.lines().last().unwrap()).unwrap()
 }
@@ -39,7 +39,7 @@ fn result(out: &str) -> Value {
 fn shared_queries_are_recognised_under_other_ids_and_orders() {
     let place = place();
     let mut lines: Vec<String> = data(40, 0).lines().map(|line| line.replace("qid:", "qid:other")).collect();
-    // The last three queries, each from its end.
+    // The last three queries, each in reverse order.
     let renamed: Vec<String> =
         lines.split_off(37 * 8).chunks(8).flat_map(|query| query.iter().rev()).cloned().collect();
     let new = data(4, 9).replace("qid:", "qid:new");
@@ -49,7 +49,7 @@ fn shared_queries_are_recognised_under_other_ids_and_orders() {
         let note = "note: renamed.txt: 3 queries are also in the training data: ";
         assert!(ran.err.contains(note), "{option}: {}", ran.err);
     }
-    // Zeros alone may be anything.
+    // All-zero queries may be anything.
     let zeros = "1 qid:z 1:0\n0 qid:z 1:0\n";
     std::fs::write(place.path().join("some.txt"), data(9, 3) + zeros).unwrap();
     std::fs::write(place.path().join("others.txt"), data(9, 4) + zeros).unwrap();
@@ -85,10 +85,10 @@ fn a_warning_says_that_the_last_epoch_is_the_best() {
 #[test]
 fn a_single_feature_as_good_as_the_model_is_named() {
     let place = place();
-    // Two features that only together tell the labels.
+    // Two features that determine the labels only together.
     let err = place.run(TRAIN).err;
     assert!(!err.contains("alone"), "{err}");
-    // A third one that has them in it, upside down.
+    // A third feature that is the negative label.
     let leaky = |text: String| -> String {
         let leak = |line: &str| {
             let label: i32 = line[..1].parse().unwrap();

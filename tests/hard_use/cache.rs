@@ -76,7 +76,7 @@ fn stale_and_damaged_caches_are_refused_by_name_with_the_remedy() {
         assert!(message.contains("--stale-cache"), "{message}");
     }
     place.run("data a.cache --stale-cache").good();
-    // A feature that changed is found by the full check alone.
+    // Only the full check detects a changed feature.
     let mut feature = whole.clone();
     feature[4096] ^= 1;
     std::fs::write(place.path().join("a.cache"), &feature).unwrap();
@@ -106,7 +106,7 @@ fn features_beyond_the_memory_limit_can_be_trained_on_and_scored() {
     ] {
         place.run(&format!("{command} {limit}")).done();
     }
-    // What needs all of it at once asks before.
+    // Methods that need all features at once check the limit first.
     let message = place.run(&format!("train --train a.cache --model ranksvm --out other {limit}")).bad(1);
     assert!(message.contains("would take") && message.contains("linear or mlp"), "{message}");
     // Some values may be too small for f16.
@@ -114,11 +114,11 @@ fn features_beyond_the_memory_limit_can_be_trained_on_and_scored() {
     place.run(&format!("train --train half.cache --model linear --epochs 1 --force --out model {limit}")).done();
 }
 
-/// What is done to a file, and its name.
+/// A change of a file, and its name.
 #[cfg(unix)]
 type Change<'a> = (&'a str, &'a dyn Fn(&std::fs::File));
 
-/// A run on a cache, and what is done to the file in its midst.
+/// Runs a command on a cache and changes the file in the middle of it.
 #[cfg(unix)]
 #[test]
 fn a_cache_that_is_truncated_or_overwritten_during_training_ends_the_run() {

@@ -13,7 +13,7 @@ fn data() -> String {
     (1..=4).flat_map(|query| (1..=4).map(move |place| document(query, place))).collect()
 }
 
-/// A run of these queries, whose documents stand in the given order.
+/// Returns a run of these queries with documents in the given order.
 fn run(queries: &[usize], order: [usize; 4]) -> String {
     let line = |query: usize, (rank, place): (usize, &usize)| {
         format!("{query} Q0 q{query}d{place} {} {} t\n", rank + 1, 9 - rank)
@@ -29,7 +29,7 @@ fn place(files: &[(&str, &str)]) -> Place {
     place
 }
 
-/// The words of a report, wherever its lines end.
+/// Returns a report with line breaks replaced by spaces.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -114,7 +114,7 @@ fn compressed_runs_are_read() {
 
 #[test]
 fn bpref_omits_unjudged_documents_in_both_commands() {
-    // Three relevant documents, two of them behind others that nobody judged, one behind a judged one.
+    // Three relevant documents, two of them below unjudged documents, one below a judged one.
     let data = "1 qid:1 1:1 # docid = a\n1 qid:1 1:1 # docid = b\n0 qid:1 1:1 # docid = c\n1 qid:1 1:1 # docid = d\n\
                 0 qid:1 1:1 # docid = e\n0 qid:1 1:1 # docid = f\n1 qid:1 1:1 # docid = g\n";
     let ranked = ["x", "y", "z", "a", "b", "u", "c", "v", "d", "e", "w", "g", "f"];
@@ -210,7 +210,7 @@ fn like_trec_eval_matches_trec_eval() {
         assert!((of(0, name) - expected).abs() < 1e-12, "{name}: {}, expected {expected}", of(0, name));
         assert_eq!(of(1, name), 0.0, "nothing is relevant");
     }
-    // Without it, trec_eval's own name still has trec_eval's gain, and ours has ours.
+    // Without it, trec_eval's names have trec_eval's gain, and other names the default gain.
     let found = place.run(evaluate).json();
     let names: Vec<&str> = found["metrics"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["ndcg:linear@10", "ndcg", "map", "mrr", "p@5", "bpref"]);

@@ -3,7 +3,7 @@
 use crate::support::Place;
 use serde_json::Value;
 
-/// A number between 0 and 1 that looks random.
+/// Returns a pseudo-random number between 0 and 1.
 fn noise(place: usize) -> f64 {
     let mut state = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,7 +25,7 @@ fn data(queries: usize, amounts: &[f64]) -> String {
     text
 }
 
-/// Three models of one feature each, and the scores of the first.
+/// A folder with three models of one feature each, and the scores of the first.
 fn place() -> Place {
     let place = Place::new(&[("data.txt", &data(60, &[5.0, 4.2, 4.6]))]);
     for (name, feature) in [("one", 1), ("two", 2), ("three", 3)] {
@@ -35,7 +35,7 @@ fn place() -> Place {
     place
 }
 
-/// The rows of a page's table of comparisons: system, metric, difference, interval and the p-values.
+/// Returns the table of comparisons of a page: system, metric, difference, interval and p-values.
 fn rows(page: &str) -> Vec<Vec<String>> {
     let section = page.split("<section id=\"comparison\"").nth(1).unwrap().split("</table>").next().unwrap();
     let cell = |cell: &str| cell.split('>').nth(1).unwrap_or_default().split('<').next().unwrap_or_default().to_owned();
@@ -43,7 +43,7 @@ fn rows(page: &str) -> Vec<Vec<String>> {
     section.split("<tr>").skip(2).map(cells).collect()
 }
 
-/// A p-value as it is printed.
+/// Formats a p-value as the tool does.
 fn p(value: &Value) -> String {
     burnrank::internal::text::p_value(value.as_f64())
 }
@@ -51,7 +51,7 @@ fn p(value: &Value) -> String {
 #[test]
 fn report_and_compare_agree_on_the_same_systems() {
     let place = place();
-    // The scores of `one` are `one`: neither a third system nor a comparison.
+    // The scores of `one` equal `one`: not a third system.
     let found = place.run("compare one two --data data.txt --json").json();
     let comparison = &found["comparisons"][0];
     let adjusted = &comparison["adjusted"];
@@ -99,11 +99,11 @@ fn the_family_is_all_pairs_of_different_systems_by_one_metric() {
             let adjusted = of(pair)["adjusted"].clone();
             assert_eq!((&adjusted["family"], &adjusted["randomisation"]), (&3.into(), &expected.into()), "{pair:?}");
         }
-        // Another spelling of a system has its p-value.
+        // Another name of the same system has the same p-value.
         let twin = find(&all, metric, "two", "one.txt")["adjusted"]["randomisation"].clone();
         assert_eq!(twin, of(&("one", "two"))["adjusted"]["randomisation"]);
     }
-    // The pairs that are shown do not change the family.
+    // The family does not depend on which pairs are shown.
     let some = place.run("compare one two three --baseline --data data.txt --json").json();
     assert_eq!(find(&some, "ndcg@10", "one", "two")["adjusted"], find(&all, "ndcg@10", "one", "two")["adjusted"]);
     let shown = place.run("compare one two three --baseline --data data.txt").good();
@@ -115,7 +115,7 @@ fn the_family_is_all_pairs_of_different_systems_by_one_metric() {
 
 #[test]
 fn features_are_corrected_for_their_number() {
-    // Forty features of noise, of which an interval for each alone finds some that matter.
+    // Forty noise features: uncorrected intervals would find some of them important.
     let noisy = |start: usize| {
         let mut text = String::new();
         for row in start..start + 600 {
@@ -133,13 +133,13 @@ fn features_are_corrected_for_their_number() {
         assert!(shown.contains("No feature is significantly important") && !shown.contains("harmful"), "{shown}");
         let found = place.run(&format!("explain --model model --data data.txt --seed {seed} --json")).json();
         let importances = found["explanation"]["importances"].as_array().unwrap().clone();
-        // A feature that changes no query is not tested.
+        // A feature without effect on any query is not tested.
         let tested: Vec<&Value> = importances.iter().filter(|importance| importance["p"].is_number()).collect();
         assert!(tested.len() > 20, "{tested:?}");
         for importance in &tested {
             let (fall, error) =
                 (importance["decrease"].as_f64().unwrap(), importance["standard_error"].as_f64().unwrap());
-            // Two standard errors are the interval for one feature alone.
+            // Two standard errors are the uncorrected interval.
             uncorrected += usize::from(fall.abs() > 2.0 * error);
             let interval = &importance["interval"];
             let excludes = interval[0].as_f64().unwrap() > 0.0 || interval[1].as_f64().unwrap() < 0.0;

@@ -9,7 +9,7 @@ fn harmless(text: &str) {
     assert!(found.is_empty(), "{found:?} in {text:?}");
 }
 
-/// A model and data whose every text steers a terminal.
+/// A model and data whose texts all contain terminal escapes.
 fn place() -> Place {
     let bad = "x\\u001b[2J\\u0007\\u009b\\u202e\\u2066\\r";
     let mut data = String::new();

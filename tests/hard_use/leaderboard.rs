@@ -16,7 +16,7 @@ fn right(queries: usize) -> String {
     (1..=12).map(|query| if query <= queries { "0\n1\n0.5\n0.2\n" } else { "1\n0\n0.5\n0.2\n" }).collect()
 }
 
-/// The systems none, half and all, given in this order.
+/// A folder with the systems none, half and all.
 fn place() -> Place {
     Place::new(&[("data.txt", &data(12)), ("none", &right(0)), ("half", &right(6)), ("all", &right(12))])
 }
@@ -33,7 +33,7 @@ fn fits(text: &str) -> bool {
 fn the_best_is_first_and_letters_mark_equivalence() {
     let place = place();
     let shown = place.run("compare none half all --data data.txt --metric mrr").good();
-    // Of 2^6 signs two reach the sum of six equal differences: p is 2/64, times 2 by Holm; and 3 * 2/4096.
+    // Two of 2^6 sign vectors reach the sum of six equal differences: p is 2/64, times 2 by Holm; and 3 * 2/4096.
     let expected = "Best by mrr: all (1.0000). It does not differ significantly from half, and is\n\
                     significantly better than the other system.\n\n\
                     rank  system     mrr  95% interval      letters\n   \
@@ -46,7 +46,7 @@ fn the_best_is_first_and_letters_mark_equivalence() {
     let words = flat(&shown);
     assert!(words.contains("data data.txt: 12 queries conventions ties: "), "{shown}");
     assert!(words.contains("corrected by Holm's method over all 3 pairs of different systems;"), "{shown}");
-    // A larger error is allowed: then all differ.
+    // With a larger alpha, all differ.
     let shown = flat(&place.run("compare none half all --data data.txt --metric mrr --alpha 0.1").good());
     assert!(
         shown.starts_with("Best by mrr: all (1.0000). It is significantly better than every other system."),
@@ -71,7 +71,7 @@ fn all_output_formats_agree() {
     let comparisons = found["comparisons"].as_array().unwrap();
     assert_eq!((comparisons.len(), &found["family"]), (6, &serde_json::json!({ "mrr": 3, "arp": 3 })));
     assert!(comparisons[0].get("differences").is_none() && comparisons[0]["bootstrap"]["bca"].is_array());
-    // 2 of 4096, the least of three, by either measure.
+    // 2 of 4096, the smallest of three, by either metric.
     assert_eq!(comparisons[1]["adjusted"]["randomisation"], 3.0 * 2.0 / 4096.0);
     assert_eq!(comparisons[4]["adjusted"]["randomisation"], 3.0 * 2.0 / 4096.0);
     let text = place.run(&format!("{line} --csv")).good();
@@ -110,7 +110,7 @@ fn two_systems_and_baselines_are_reported_pair_by_pair() {
     let found = place.run("compare none all --data data.txt --metric mrr --json").json();
     assert_eq!(found["comparisons"][0]["differences"].as_array().map(Vec::len), Some(12));
     assert_eq!(found["leaderboards"][0]["rows"][1]["letters"], "b");
-    // Asked for as a table, two systems are a board as well.
+    // Requested as a table, two systems are a leaderboard, too.
     let text = place.run("compare none all --data data.txt --metric mrr --csv").good();
     assert_eq!(text, "rank,system,mrr,mrr low,mrr high,mrr letters\n1,all,1,1,1,a\n2,none,0.25,0.25,0.25,b\n");
     let baseline = place.run("compare half none all --baseline --data data.txt --metric mrr").good();
@@ -142,7 +142,7 @@ fn equal_systems_share_a_rank_and_a_letter() {
 
 #[test]
 fn leaderboards_use_the_queries_of_all_systems() {
-    // A run of four queries; the data's fifth has nothing relevant.
+    // A run of four queries; the fifth query of the data has no relevant documents.
     let data = format!("{}0 qid:5 1:1 # docid = q5d1\n0 qid:5 1:1 # docid = q5d2\n", data(4));
     let run = |queries: std::ops::RangeInclusive<usize>| -> String {
         queries.map(|query| format!("{query} Q0 q{query}d2 1 2 t\n{query} Q0 q{query}d1 2 1 t\n")).collect()
@@ -209,7 +209,7 @@ fn a_hundred_systems_are_ranked_alike_on_any_number_of_threads() {
     let place = Place::new(&[("data.txt", &data(12))]);
     let names: Vec<String> = (0..100).map(|system| format!("s{system}")).collect();
     for (system, name) in names.iter().enumerate() {
-        // The relevant document of each query stands at another rank from system to system.
+        // The rank of the relevant document differs from system to system.
         let scores: String = (0..12)
             .map(|query| format!("0.3\n{}\n0.5\n0.2\n", ((system * 7 + query * 31) % (30 + system)) as f64 / 60.0))
             .collect();
@@ -238,10 +238,10 @@ fn draws_are_enough_for_the_number_of_comparisons() {
     let note = "note: none of 3 comparisons can be significant with 50 draws each: use --draws 120\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), note));
     place.run(&format!("{line} --draws 120")).good();
-    // An error so small that the usual draws do not do.
+    // An alpha so small that the default number of draws is insufficient.
     let found = place.run(&format!("{line} --alpha 1e-5 --resamples 10 --json")).json();
     assert_eq!(found["comparisons"][1]["options"]["draws"], 600_000);
-    // Half of the queries differ between neighbours: 2 of 2^20 signs, counted; the ends differ on 40, which are drawn.
+    // Neighbours differ on half of the queries: 2 of 2^20 sign vectors, enumerated. The first and last differ on 40, sampled.
     assert_eq!(found["comparisons"][1]["randomisation"]["method"], "monte-carlo");
     assert_eq!(found["leaderboards"][0]["rows"][2]["letters"], "c");
 }

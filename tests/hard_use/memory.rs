@@ -16,7 +16,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A model of `features` features that was trained on next to nothing.
+/// Trains a model with `features` features on tiny data.
 fn train(place: &Place, features: usize) {
     let last = if features > 2 { format!(" {features}:1") } else { String::new() };
     let train: String = (0..12).map(|i| format!("{} qid:{} 1:{} 2:{}{last}\n", i % 2, i / 4, i % 7, i % 3)).collect();
@@ -36,13 +36,13 @@ fn decompression_bombs_are_refused() {
         ("zeros.zst", zstd::encode_all(&zeros[..], 1).unwrap()),
         ("comments.gz", gzip(&b"# nothing\n".repeat(400 << 10))),
     ] {
-        // Packed files may be put together from packed files.
+        // Compressed files may be concatenated.
         std::fs::write(place.0.path().join(name), packed.repeat(75)).unwrap();
         let message = place.run(&format!("data {name} --max-memory 200MB --quiet")).bad(1);
         assert!(message.contains(&format!("the text of {name} would take ")), "{message}");
         assert!(message.contains("--max-memory"), "{message}");
     }
-    // What a stream need not keep, it does not.
+    // A stream keeps no more than it needs.
     let message = place.run("predict --model model --data comments.gz --max-memory 200MB --quiet").bad(1);
     assert!(message.contains("the file is empty"), "{message}");
     let message = place.run("predict --model model --data zeros.gz --max-memory 200MB --quiet").bad(1);
@@ -61,7 +61,7 @@ fn an_endless_query_is_refused_and_blank_lines_take_no_memory() {
     assert!(message.contains("documents of query '1', which starts on line 1 of one.gz, would take "), "{message}");
 }
 
-/// A few hundred bytes that stand for gigabytes.
+/// A few hundred bytes that decompress to gigabytes.
 #[test]
 fn imported_trees_of_many_features_or_categories_are_refused() {
     let model = |features: usize, trees: &str| {
@@ -127,7 +127,7 @@ fn a_wide_model_scores_narrow_data_in_parts() {
     std::fs::write(place.0.path().join("narrow.txt"), data).unwrap();
     let ran = place.run("predict --model model --data narrow.txt --max-memory 1GB");
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 300), "{}", ran.err);
-    // One query cannot be parted.
+    // A single query cannot be divided.
     std::fs::write(place.0.path().join("one.txt"), "1 qid:1 1:1 3:2\n".repeat(1000)).unwrap();
     let message = place.run("predict --model model --data one.txt --max-memory 1GB").bad(1);
     assert!(message.contains("1000 documents of 1000000 features would take 4.0 GB"), "{message}");
@@ -149,7 +149,7 @@ fn absurd_counts_are_refused_with_their_option() {
     }
 }
 
-/// The most memory that a command took, in bytes, and what it came to.
+/// Returns the peak memory of a command, in bytes, and its result.
 #[cfg(target_os = "linux")]
 fn peak(place: &Place, command: &str) -> (u64, Ran) {
     let child =
@@ -185,7 +185,7 @@ fn model_selection_counts_the_memory_of_its_copies() {
     let place = Place::new(&[]);
     place.run("generate net --queries 600 --documents 100 --features 50 --out a.txt --quiet").good();
     let train = "train --train a.txt --out m --trials 17 --quiet";
-    // The data has 12 MB, of which model selection makes several copies, more where it grows trees; pages of the program count, too.
+    // The data has 12 MB. Model selection makes several copies, more with trees; pages of the program count, too.
     let (most, ran) = peak(&place, &format!("{train} --max-memory 50MB"));
     let message = ran.bad(1);
     assert!(message.contains("the copies of the data for model selection would take "), "{message}");
@@ -209,7 +209,7 @@ fn absurd_numbers_of_threads_are_capped() {
     }
 }
 
-/// Files whose text or whose content wants a little more than four gigabytes, or looks as if it did.
+/// Files whose text or content needs a little more than four gigabytes, or seems to.
 fn hostile(folder: &Path) -> Vec<String> {
     let repeat = |name: &str, part: Vec<u8>, times: usize| {
         let mut file = std::io::BufWriter::new(std::fs::File::create(folder.join(name)).unwrap());
@@ -227,7 +227,7 @@ fn hostile(folder: &Path) -> Vec<String> {
         repeat("comments.zst", zst(&b"# no\n".repeat(part / 5)), whole),
         repeat("bad.zst", zst(&b"x\n".repeat(part / 2)), 4),
         repeat("one-query.zst", zst(&b"1 qid:1 1:1\n".repeat(part / 12)), whole),
-        // 63 million changes of query, of which each is kept.
+        // 63 million queries, each of which is stored.
         repeat("turns.zst", zst(&b"1 qid:1\n1 qid:2\n".repeat(part / 16)), 15),
         repeat("one-line.zst", zst(&b"1 qid:1 1:1 ".repeat(part / 12)), whole),
         // Two million documents of four megabytes each.
@@ -244,7 +244,7 @@ fn hostile(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The seconds after which a command counts as one that does not end.
+/// Seconds after which a command counts as endless.
 const LONGEST: &str = "600";
 
 /// `cargo test --release --test hard_use four_gigabytes -- --ignored --nocapture`
@@ -270,7 +270,7 @@ fn every_command_survives_hostile_input_in_four_gigabytes() {
         std::fs::File::create(to.join(file)).unwrap().set_len(1 << 36).unwrap();
     }
     let mut commands = Vec::new();
-    // Twelve million documents by a model of a million features are that many products, and nothing hostile.
+    // Twelve million documents times a million features are many products, but not hostile input.
     let endless = |command: &str| command.contains("--model model --data queries.txt");
     for name in hostile(place.0.path()) {
         for command in [
@@ -323,7 +323,7 @@ fn every_command_survives_hostile_input_in_four_gigabytes() {
         let output = shell.stderr(Stdio::piped()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let (code, seconds) = (output.status.code(), start.elapsed().as_secs_f64());
-        // At once: the whole takes minutes.
+        // In parallel, because all of it takes minutes.
         println!("{code:?} {seconds:5.1} s  {command}\n        {}", said.lines().last().unwrap_or_default());
         (seconds, command.clone(), code, said)
     };
@@ -340,7 +340,7 @@ fn every_command_survives_hostile_input_in_four_gigabytes() {
         number(2),
         ran.iter().take(5).map(|(seconds, command, ..)| format!("{command}: {seconds:.0} s")).collect::<Vec<_>>()
     );
-    // A command that does not end has another code, as have those that panic or abort.
+    // Endless commands, panics and aborts have other exit codes.
     let well = |code: Option<i32>, said: &str| {
         matches!(code, Some(0..=2)) && !said.contains("cannot allocate") && !said.contains("panicked")
     };

@@ -27,7 +27,7 @@ fn a_run_with_other_settings_cannot_be_resumed_and_the_error_says_what_to_do() {
     wait_for_checkpoint(&mut child, &place.path().join("model.checkpoint"));
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    // Model and checkpoint are of the run that was interrupted.
+    // Model and checkpoint are those of the interrupted run.
     let other = train.replace("--epochs 1000000", "--epochs 3 --seed 9");
     let message = place.run(&format!("{other} --resume")).bad(1);
     assert!(message.contains("model: the existing model was trained with other settings or data"), "{message}");
@@ -102,7 +102,7 @@ fn errors_name_options_as_given() {
     }
 }
 
-/// PRank has no learning rate to lower.
+/// PRank has no learning rate.
 #[test]
 fn errors_of_diverging_baselines_do_not_name_a_learning_rate() {
     let huge = DATA.replace(" 1:0.", " 1:3e38 3:0.");

@@ -19,7 +19,7 @@ pub fn data() -> String {
     text
 }
 
-/// A place with data and a trained model.
+/// A folder with data and a trained model.
 pub fn trained() -> Place {
     let place = Place::new(&[("train.txt", &data())]);
     place.run(&format!("{TRAIN} --out model")).good();
@@ -32,7 +32,7 @@ fn path(place: &Place, name: &str) -> PathBuf {
     place.0.path().join(name)
 }
 
-/// The weights and the description of a model.
+/// Returns the weights and the description of a model.
 fn bytes(place: &Place, model: &str) -> (Vec<u8>, Vec<u8>) {
     let file = |name: &str| fs::read(path(place, model).join(name)).expect(name);
     (file("model.bpk"), file("model.json"))
@@ -45,7 +45,7 @@ fn edit(place: &Place, from: &str, to: &str) {
     fs::write(path(place, "model/model.json"), text.replacen(from, to, 1)).expect("model.json");
 }
 
-/// What `ls -A` shows beside the data.
+/// Returns the files that `ls -A` shows, except the data.
 fn names(place: &Place) -> Vec<String> {
     place.list().into_iter().filter(|name| !name.contains('/') && name != "train.txt").collect()
 }
@@ -97,7 +97,7 @@ fn resume_never_replaces_a_finished_model() {
     assert_ne!(bytes(&place, "model"), before);
 }
 
-/// What a checkpoint starts with, and more.
+/// The magic bytes of a checkpoint, followed by others.
 const CHECKPOINT: &str = "burnrkc1 hours of work";
 
 #[test]
@@ -186,7 +186,7 @@ fn damage_does_not_load() {
     restore();
     #[cfg(unix)]
     for file in ["model/model.json", "model/model.bpk"] {
-        // A pipe has no end, and nobody writes to it.
+        // A pipe without a writer has no end.
         fs::remove_file(path(&place, file)).expect(file);
         assert!(std::process::Command::new("mkfifo").arg(path(&place, file)).status().expect("mkfifo").success());
         let message = place.run("info model").bad(1);
@@ -207,7 +207,7 @@ mod unix {
     #[test]
     fn a_symbolic_link_is_followed_and_kept() {
         let place = Place::new(&[("train.txt", &data())]);
-        // To nothing yet, through another link, with and without a slash.
+        // A dangling link, through another link, with and without a trailing slash.
         symlink("second", path(&place, "first")).expect("a link");
         symlink("far/away", path(&place, "second")).expect("a link");
         place.run(&format!("{TRAIN} --out first")).good();
@@ -234,7 +234,7 @@ mod unix {
         let mut child =
             place.command(&format!("{train} --epochs 1000000")).stderr(Stdio::null()).spawn().expect("a run");
         (0..2).for_each(|_| wait_for_checkpoint(&mut child, &path(&place, "far/away.checkpoint")));
-        // Nobody else writes there meanwhile.
+        // No other process can write there meanwhile.
         let message = place.run(&format!("{train} --epochs 1 --force")).bad(1);
         assert!(message.contains("another burnrank process is writing this model"), "{message}");
         child.kill().expect("a kill");

@@ -13,7 +13,7 @@ use burnrank::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// One of every kind that both paths have.
+/// Objectives of every kind that both paths support.
 const BOTH_PATHS: [&str; 16] = [
     "ranknet",
     "ranknet:ties",
@@ -68,14 +68,14 @@ fn scores_that_are_not_finite_have_the_same_gradient_on_both_paths() {
     for name in BOTH_PATHS {
         for labels in lists {
             agree(name, &wild, &labels, 1e-5);
-            // One at a time, among scores as they should be.
+            // One at a time, among normal scores.
             for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e31, -3e38] {
                 let scores: [f32; 11] = std::array::from_fn(|i| if i == 4 { odd } else { (i as f32 * 2.3).sin() });
                 agree(name, &scores, &labels, 1e-5);
             }
         }
     }
-    // The relevant document that was lost to NaN is pulled up.
+    // The relevant document with score NaN is pulled up.
     for (_, gradient) in both("ranknet", &[f32::NAN, 0.5, 0.3], &[1.0, 0.0, 0.0]) {
         assert_eq!(gradient, [-2.0, 1.0, 1.0]);
     }
@@ -91,14 +91,14 @@ fn long_lists_have_the_same_gradient_on_both_paths() {
     for name in BOTH_PATHS {
         agree(name, &scores, &labels, 1e-5);
     }
-    // Both of its weights are differences of discounts, which are all but equal so far down.
+    // Both weights are differences of discounts, which are almost equal at such ranks.
     let (scores, labels) = list(4_000);
     agree("ndcg-loss2++:mu=5", &scores, &labels, 1e-5);
 }
 
 #[test]
 fn close_ranks_do_not_cancel_in_single_precision() {
-    // One relevant document, the last: the pull on each other one is the weight of its distance, and nothing else.
+    // Only the last document is relevant: the lambda of each other document is the weight of its distance.
     let n = 2_000;
     let mut labels = vec![0.0; n];
     labels[n - 1] = 1.0;
@@ -110,7 +110,7 @@ fn close_ranks_do_not_cancel_in_single_precision() {
     }
 }
 
-/// Objectives whose forces depend on differences of scores only.
+/// Objectives whose lambdas depend only on score differences.
 const FIELDS: [&str; 12] = [
     "ranknet",
     "ranknet:ties",
@@ -172,7 +172,7 @@ fn a_field_does_not_depend_on_the_unit_of_scores() {
             }
         }
     }
-    // What depends on the order alone does not change at all.
+    // Objectives that depend only on the order do not change at all.
     let here = field("lambdarank:ndcg:discretebounded", &scores);
     for unit in [1e-8, 1e8] {
         let there = field("lambdarank:ndcg:discretebounded", &scores.map(|score| score * unit));
@@ -219,7 +219,7 @@ impl PairWeight for StopsAfter {
     }
 }
 
-/// What a run came to, but for the time it took.
+/// Returns the result of a run without times.
 fn scores_and_epochs(model: Model, data: &burnrank::Dataset) -> (Vec<u32>, Vec<String>) {
     let scores = model.score(data).unwrap();
     let epochs =
@@ -243,7 +243,7 @@ fn a_stopped_epoch_has_no_effect() {
             epochs: 6,
             patience: 0,
             learning_rate: 1.0,
-            // Soon as good as can be: no later epoch is better.
+            // Early optimum: no later epoch is better.
             metric: "wta".into(),
             // Restarts happen, and one of them is stopped.
             restart: 1,
@@ -267,7 +267,7 @@ fn a_stopped_epoch_has_no_effect() {
         }
         assert!(matches!(stopped.epoch(), Err(Error::Stopped)), "epoch {epoch}");
         assert_eq!(stopped.history().len(), epoch);
-        // On in the same process, and from a checkpoint in another.
+        // Continues in the same process, and from a checkpoint in another.
         if epoch > 0 {
             stopped.save_checkpoint(&checkpoint).unwrap();
             let resumed = trainer(usize::MAX).0.resume(&checkpoint).unwrap();
@@ -277,7 +277,7 @@ fn a_stopped_epoch_has_no_effect() {
     }
 }
 
-/// Without an ear inside the epoch, the tool would end after hours.
+/// Without a check within the epoch, the tool would only stop after hours.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_stops_within_an_epoch() {
@@ -292,7 +292,7 @@ fn an_interrupt_stops_within_an_epoch() {
         let mut command = place.command(&arguments);
         let quiet = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         let mut child = quiet.spawn().unwrap();
-        // Time to read the data and to begin.
+        // Time to read the data and to start.
         std::thread::sleep(std::time::Duration::from_millis(700));
         let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         assert!(sent.success());

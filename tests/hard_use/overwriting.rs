@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
 
-/// An option that writes one file: the command with `OUT` in its place, and the inputs that it must spare.
+/// An option that writes one file: the command with `OUT` as the file, and the inputs that it must not overwrite.
 struct Row {
     command: &'static str,
     option: &'static str,
@@ -55,7 +55,7 @@ const FILES: &[Row] = &[
     ),
 ];
 
-/// All options that write a folder, with a file in it that stands for all of them, and whether an input can be that file.
+/// All options that write a folder, with one of its files, and whether an input can be that file.
 const FOLDERS: &[(&str, &str, &str)] = &[
     ("explain --model m --data d.txt --repeats 1 --figures OUT", "--figures", "importance.svg"),
     ("split d.txt --out OUT", "--out", "test.txt"),
@@ -85,7 +85,7 @@ fn bytes(place: &Place, name: &str) -> Vec<u8> {
     std::fs::read(place.path().join(name)).unwrap()
 }
 
-/// The refusal of an input, and the input as it was.
+/// Asserts that an input is refused as output, and unchanged.
 fn assert_spares(place: &Place, command: &str, input: &str, out: &str) {
     let before = bytes(place, input);
     let message = place.run(&format!("{command} --force")).bad(1);
@@ -126,7 +126,7 @@ fn check_file(place: &Place, row: &Row) {
     println!("{:<70} {:<9} inputs: {}", row.command, row.option, row.inputs.join(" "));
 }
 
-/// What is written to a pipe arrives there, and the pipe stays one.
+/// Output to a pipe arrives, and the pipe is not replaced.
 #[cfg(unix)]
 fn check_pipe(place: &Place, command: &str) {
     let pipe = place.path().join("pipe");
@@ -156,7 +156,7 @@ fn files_of_convert_are_replaced_only_with_force() {
 fn files_of_export_and_report_are_replaced_only_with_force() {
     check_files(&FILES[10..12]);
     let place = place();
-    // The file beside the one that is named.
+    // The second file, next to the named one.
     std::fs::write(place.path().join("x.features.json"), "precious").unwrap();
     let export = "export --model m --format solr --out x.json";
     assert!(place.run(export).bad(1).contains("x.features.json already exists"));
@@ -186,11 +186,11 @@ fn files_in_folders_are_replaced_only_with_force() {
         assert!(message.contains(&format!("already exists: choose another {option}, or")), "{command}: {message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
         place.run(&format!("{command} --force --quiet")).done();
-        // One trial makes no figure.
+        // A single trial has no figure.
         if *file != "figure.svg" {
             assert_ne!(std::fs::read(&path).unwrap(), b"precious", "{command}");
         }
-        // The data itself under that name, also by a link.
+        // The data itself as output, also through a link.
         let data = command.replace("d.txt", &format!("folder/{file}"));
         if data != command {
             std::fs::remove_file(&path).unwrap();
@@ -308,7 +308,7 @@ fn a_log_is_replaced_only_with_force_and_never_an_input() {
     println!("{train:<70} --log");
 }
 
-/// Every option that the help of a command calls a place to write to is in one of the tables.
+/// The tables have every option that the help of a command describes as output.
 #[test]
 fn the_tables_have_every_output_of_every_command() {
     let place = Place::new(&[]);

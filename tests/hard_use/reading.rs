@@ -27,7 +27,7 @@ fn a_file_that_is_truncated_or_rewritten_while_it_is_read_is_an_error() {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 for text in [&long, &short] {
-                    // Not a new file with the old name: the same file, emptied and written again.
+                    // The same file, truncated and rewritten, not a new file with the old name.
                     let mut file = std::fs::File::create(&path).unwrap();
                     text.as_bytes().chunks(1 << 16).for_each(|part| file.write_all(part).unwrap());
                 }
@@ -85,7 +85,7 @@ fn lenient_scores_stand_on_the_lines_of_their_documents() {
     let ran = place.run("predict --model model --data bad.txt --lenient --format trec");
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 3));
     assert!(ran.err.contains("are not in the run"), "{}", ran.err);
-    // With --regroup nothing comes back, and scores stay where their documents are.
+    // With --regroup no query reappears, and scores stay with their documents.
     let ran = place.run("predict --model model --data bad.txt --lenient --regroup");
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(
@@ -196,7 +196,7 @@ fn damage_of_compressed_files_is_detected() {
         let whole = std::fs::read(&path).unwrap();
         // Bit 2 of the byte behind Zstandard's magic number says that a checksum follows the data.
         assert!(name != "b.zst" || whole[4] & 4 != 0, "no checksum in {name}");
-        // All that an eye would overlook: single bits in the middle of the data.
+        // Damage that is easy to overlook: single bits in the middle of the data.
         for at in (whole.len() / 3..whole.len() - 9).step_by(whole.len() / 20) {
             let mut spoilt = whole.clone();
             spoilt[at] ^= 4;

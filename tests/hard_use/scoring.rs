@@ -28,7 +28,7 @@ fn data(lengths: &[usize]) -> String {
     text
 }
 
-/// A folder with a model of the net that the arguments ask for.
+/// A folder with a net trained with these arguments.
 fn with_model(net: &str) -> Place {
     let place = Place::new(&[("train.txt", &data(&[8; 20]))]);
     let scale = if net.contains("--scale") { "" } else { "--scale none" };
@@ -113,7 +113,7 @@ fn certify_prints_the_answer_first_and_fits_80_columns() {
 
 #[test]
 fn scores_that_are_not_numbers_are_refused() {
-    // Steps so large that the weights are, too.
+    // A learning rate so large that the weights become large.
     let place = with_model("--model linear --lr 100");
     let text = data(&[3]);
     let lines: Vec<&str> = text.lines().collect();

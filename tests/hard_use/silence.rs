@@ -2,7 +2,7 @@
 
 use super::support::Place;
 
-/// Queries of four documents of two features, labelled by the number of the document.
+/// Queries of four documents with two features; the label is the number of the document.
 fn data(queries: usize, label: impl Fn(usize) -> f64) -> String {
     (0..4 * queries).map(|i| format!("{} qid:{} 1:{} 2:{}\n", label(i), i / 4, i % 7, (i * i) % 5)).collect()
 }
@@ -33,7 +33,7 @@ fn unsupported_side_files_of_lightgbm_are_named() {
     }
     let ran = place.run("evaluate --data vali.txt --model m");
     assert!(ran.err.contains("note: vali.txt.weight: ignored"), "{ran:?}");
-    // The file that is not there is not mentioned, and queries are read as before.
+    // The missing file is not mentioned, and queries are read as before.
     assert!(!ran.err.contains("train.txt"), "{ran:?}");
 }
 
@@ -77,7 +77,7 @@ fn constant_labels_are_refused_before_any_work() {
         assert!(message.contains("--objective squared-error"), "{command}: {message}");
         assert_eq!(place.list(), before, "{command}");
     }
-    // What learns from single documents has something to learn.
+    // Pointwise methods can learn from them.
     for (model, out) in [("linear --objective squared-error --epochs 2", "a"), ("prank --epochs 2", "b")] {
         place.run(&format!("train --train query.txt --valid good.txt --model {model} --out {out} --quiet")).done();
     }

@@ -60,7 +60,7 @@ fn a_checkpoint_from_before_the_first_epoch_can_be_resumed() {
     let device = device::open("auto").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c");
-    // One measure to be raised, one to be lowered: the best value so far is minus or plus infinity.
+    // One metric to maximise, one to minimise: the best value so far is minus or plus infinity.
     for metric in ["ndcg@10", "arp"] {
         let start = || Trainer::new(config("ranknet", metric), &train, &valid, &device).unwrap();
         start().save_checkpoint(&path).unwrap();
@@ -105,7 +105,7 @@ fn labels_invalid_for_the_metric_are_detected_before_training() {
     let line = high.lines().position(|line| line.starts_with("2000")).unwrap() + 1;
     let train = "train --train high.txt --valid valid.txt --epochs 3 --out model --json";
 
-    // Refused by the measure that chooses the epoch, or by the objective, with the file, the line and the remedy.
+    // Refused by the metric that selects the epoch, or by the objective, with file, line and remedy.
     for options in ["--objective ranknet --metric ndcg@5", "--objective lambdarank:ndcg --metric map"] {
         let message = place.run(&format!("{train} {options}")).bad(1);
         for part in ["high.txt: ", "label 2000 ", "2^y - 1", "linear", &format!("on line {line}")] {
@@ -114,7 +114,7 @@ fn labels_invalid_for_the_metric_are_detected_before_training() {
     }
     assert!(!place.list().iter().any(|name| name.starts_with("model")), "{:?}", place.list());
 
-    // Another measure is shown too, and only left out.
+    // An additional metric is only omitted.
     let ran = place.run(&format!("{train} --objective ranknet --metric map"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.err.contains("note: ndcg@10: not computed: high.txt: query "), "{}", ran.err);
@@ -124,7 +124,7 @@ fn labels_invalid_for_the_metric_are_detected_before_training() {
     assert_eq!(result["warnings"][0]["about"], "ndcg@10");
     assert!(is_a_model(&place, "model"));
 
-    // Test data that cannot be judged is found before the first epoch, too.
+    // Test data that cannot be evaluated is detected before the first epoch, too.
     let message = place.run("train --train train.txt --test high.txt --metric ndcg@5 --epochs 3 --out other").bad(1);
     assert!(message.contains("high.txt: query 1 of the data: ndcg@5 is not finite"), "{message}");
 }
@@ -154,7 +154,7 @@ fn an_unwritable_folder_is_detected_before_training() {
     assert!(message.contains("no/such/log: cannot write"), "{message}");
 }
 
-/// Runs with a standard output that nobody reads.
+/// Runs a command with a closed standard output.
 fn closed(place: &Place, arguments: &str) -> Ran {
     let mut child =
         place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool starts");
@@ -187,7 +187,7 @@ fn a_closed_or_full_output_is_reported_and_does_not_stop_training() {
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(ran.err.ends_with("; the models are in models\n"), "{}", ran.err);
         assert!(["Fold1", "Fold2", "Fold3"].iter().all(|fold| is_a_model(&place, &format!("models/{fold}"))));
-        // Without anything printed on the way: the demonstration.
+        // The demonstration prints nothing before the end.
         let ran = run(&place, "train --epochs 1 --objective ranknet --out shown");
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(is_a_model(&place, "shown/net-ranknet"));
@@ -211,7 +211,7 @@ fn a_full_or_closed_log_is_reported_and_does_not_stop_training() {
     assert_eq!(ran.err.matches("No space left").count(), 1, "{}", ran.err);
     assert!(ran.err.ends_with("error: /dev/full: the log is incomplete; the model is in model\n"), "{}", ran.err);
     assert!(is_a_model(&place, "model"));
-    // Notes to a standard error that is full are lost, nothing else.
+    // If standard error is full, only notes are lost.
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let command = "train --train train.txt --valid train.txt --epochs 2 --out other";
     let ran = Ran::of(place.command(command).stderr(full).output().unwrap());
@@ -242,7 +242,7 @@ fn test_data_does_not_change_the_model() {
 #[test]
 fn fewer_features_than_the_model_must_be_declared_or_evident() {
     let dense = data(4, 2, 2);
-    // The last document leaves out its first feature: zeros may be missing anywhere.
+    // The last document omits its first feature: zeros may be omitted anywhere.
     let (rest, last) = dense.trim_end().rsplit_once('\n').unwrap();
     let sparse = format!("{rest}\n{} 2:7\n", last.split_once(" 1:").unwrap().0);
     let place = place();
@@ -326,12 +326,12 @@ fn training_reports_data_problems() {
         let said = format!("{}: {}: {}", odd["about"], odd["message"], odd["remedy"]).replace('"', "");
         assert!(said.starts_with(expected), "{said}");
     }
-    // A feature that scaling makes 0 is in the file all the same.
+    // A feature that scaling makes 0 is still in the file.
     let same = data(10, 3, 0).replace(" 1:", " 0:5 1:");
     std::fs::write(place.0.path().join("same.txt"), same).unwrap();
     let ran = place.run("train --train same.txt --first-index 0 --epochs 1 --out model --force");
     assert!(!ran.err.contains("0 everywhere"), "{}", ran.err);
-    // Nothing to say of good data, nor of high labels where no gain is 2^y - 1.
+    // No warning for good data, or for high labels if no gain is 2^y - 1.
     place.run(&format!("{TRAIN} --force")).good();
     place
         .run("train --train high.txt --valid valid.txt --epochs 2 --out model --force --objective ranknet --metric map")
@@ -341,7 +341,7 @@ fn training_reports_data_problems() {
 #[test]
 fn divergence_is_explained() {
     let place = place();
-    // The penalty overshoots: each step makes the weights a thousand times as large, until they are infinite.
+    // The penalty diverges: each update multiplies the weights by a thousand, until they are infinite.
     let options = "--model linear --optimizer sgd --lr 100 --l2 10 --patience 0";
     let train = format!("{} {options}", TRAIN.replace("--epochs 3", "--epochs 60"));
     let ran = place.run(&format!("{train} --json"));
@@ -368,7 +368,7 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let log = place.read("log.jsonl");
     let epochs = log.lines().count();
-    // As if the checkpoint were older than the log, and the last line torn.
+    // As if the checkpoint were older than the log, and the last line incomplete.
     std::fs::write(path("log.jsonl"), format!("{log}{}\n{{\"epoch\":17,\"re", log.lines().next().unwrap())).unwrap();
     let ran = place.run(&format!("{train} --resume --epochs {}", epochs + 3));
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -385,7 +385,7 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
 #[test]
 fn a_run_interrupted_before_the_first_epoch_can_be_resumed() {
     let pause = |milliseconds| std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-    // A pipe as the log holds the run up right before its first epoch; how soon that is depends on the machine.
+    // A pipe as log blocks the run right before its first epoch; how soon depends on the machine.
     for attempt in 1..=10 {
         let place = place();
         let pipe = place.0.path().join("pipe");

@@ -110,7 +110,7 @@ fn help_fits_eighty_columns() {
     for command in commands {
         let text = place.run(&format!("{command} --help")).good();
         assert!(fits(&text), "{text}");
-        // Words that a hard break pushed over the edge stand alone on their line.
+        // Words that a hard line break pushed past the limit are alone on their line.
         if ["", "train", "certify", "lambda", "tune"].contains(&command) {
             let is_prose = |paragraph: &&str| paragraph.lines().all(|line| !line.starts_with(' '));
             let prose = text.split("\n\n").filter(is_prose).flat_map(|paragraph| {
@@ -134,7 +134,7 @@ fn lambda_prints_the_verdict_first_and_twenty_documents() {
     assert!(text.contains("query 7: top 20 of 200 documents; --json prints all\n"), "{text}");
     let table: Vec<&str> = text.split("with next\n").nth(1).expect("a table").lines().collect();
     assert_eq!(table.len(), 20, "{text}");
-    // Numbers as people write them.
+    // Numbers in usual notation.
     for word in
         text.split_whitespace().filter(|word| word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()))
     {
@@ -161,7 +161,7 @@ fn lambda_prints_every_verdict_within_80_columns() {
         let text = place.run(&format!("lambda --objective {objective} --queries 3")).good();
         assert!(text.starts_with(verdict) && fits(&text), "{text}");
         assert!(text.contains("\nExtreme values over 3 queries: random labels"), "{text}");
-        // Two maxima of different norms stand in rows of their own.
+        // Two maxima of different norms are in separate rows.
         let rows = |what: &str| text.lines().filter(|line| line.ends_with(what)).count();
         assert_eq!((rows("largest change of one lambda"), rows("largest orthogonal part")), (1, 1), "{text}");
         let json = place.run(&format!("lambda --objective {objective} --queries 3 --json")).good();

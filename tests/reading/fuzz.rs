@@ -13,12 +13,12 @@ use tempfile::NamedTempFile;
 /// Reads `bytes` in ways that must agree, and writes back what is valid. Returns whether it was.
 ///
 /// # Panics
-/// When two ways disagree, or the data changes on its way through a file.
+/// If two ways disagree, or if a round trip through a file changes the data.
 pub fn check(bytes: &[u8]) -> bool {
     check_as(bytes, None, None)
 }
 
-/// As [`check`], with a stated number of features, which keeps matrices small, and through a file where there is one.
+/// Like [`check`], with a stated number of features, which keeps matrices small, and through `file` if it is given.
 fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&mut NamedTempFile>) -> bool {
     let strict = ReadOptions { width, ..ReadOptions::default() };
     let first = read_bytes("f", bytes, &strict);
@@ -39,14 +39,14 @@ fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&mut NamedTempFile>
             (Err(_), Err(_)) => {}
         }
     }
-    // What is not packed but looks so is for the other readers alone.
+    // Uncompressed input that looks compressed is only for the other readers.
     let plain = !looks_packed(bytes);
     for (whole, options) in [(&first, &strict), (&kept, &lenient)] {
         if plain {
             agree(whole, in_chunks(bytes.to_vec(), 1 + bytes.len() % 50, options));
         }
     }
-    // Packing and files are slower: one of them strictly, the other leniently, in turn.
+    // Compression and files are slower: alternately one of them strictly, the other leniently.
     let (mut one, mut other) = ((&first, &strict), (&kept, &lenient));
     if bytes.len() % 4 < 2 {
         std::mem::swap(&mut one, &mut other);
@@ -56,7 +56,7 @@ fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&mut NamedTempFile>
         through_file(other.0, bytes, file, other.1);
     }
     let Ok(report) = first else { return false };
-    // Wide matrices would make this a test of memory.
+    // Wide matrices would only test memory.
     if report.data.features().len() < 10_000 {
         let mut text = Vec::new();
         write_to(&mut text, &report.data, &WriteOptions { first_index: 1, zeros: Zeros::Omit }).unwrap();
@@ -65,7 +65,7 @@ fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&mut NamedTempFile>
     true
 }
 
-/// Whether the first bytes are those of an archive or a packed file.
+/// Whether the first bytes are those of an archive or a compressed file.
 fn looks_packed(bytes: &[u8]) -> bool {
     [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xfd7zX"]
         .iter()
@@ -73,14 +73,14 @@ fn looks_packed(bytes: &[u8]) -> bool {
         || matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// The bytes as gzip or Zstandard, in turn.
+/// Returns the bytes as gzip or Zstandard, alternating.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     if bytes.len().is_multiple_of(2) {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
         encoder.write_all(bytes).unwrap();
         return encoder.finish().unwrap();
     }
-    // One raw block, as the format has it: an encoder of its own for each input would be most of the work.
+    // One raw block: a separate encoder for each input would be most of the work.
     let mut frame = b"\x28\xb5\x2f\xfd\x20".to_vec();
     if bytes.len() > 255 {
         return zstd::encode_all(bytes, 1).unwrap();
@@ -91,7 +91,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What reading in chunks came to.
+/// Result of reading in chunks.
 struct Chunked {
     parts: burnrank::Result<Vec<Dataset>>,
     skipped: Skipped,
@@ -120,7 +120,7 @@ fn in_chunks(bytes: Vec<u8>, size: usize, options: &ReadOptions) -> Chunked {
     Chunked { parts, skipped: chunks.skipped().clone(), rows }
 }
 
-/// The chunks are the whole file: the same documents, or the same error.
+/// Checks that chunks give the documents, or the error, of the whole file.
 fn agree(whole: &burnrank::Result<ReadReport>, chunked: Chunked) {
     match (whole, chunked.parts) {
         (Ok(whole), Ok(parts)) => {
@@ -146,9 +146,9 @@ fn agree(whole: &burnrank::Result<ReadReport>, chunked: Chunked) {
     }
 }
 
-/// A file of the bytes is read as the bytes in memory are.
+/// Checks that a file is read like the same bytes in memory.
 fn through_file(whole: &burnrank::Result<ReadReport>, bytes: &[u8], file: &mut NamedTempFile, options: &ReadOptions) {
-    // Not emptied first: some file systems write such a file to the disk at once.
+    // Not truncated first: some file systems then write the file to disk at once.
     file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(bytes)).unwrap();
     file.as_file().set_len(bytes.len() as u64).unwrap();
     match (whole, read(file.path(), &ReadOptions { block_bytes: 9, ..options.clone() })) {
@@ -191,7 +191,7 @@ fn line(rng: &mut impl Rng, to: &mut Vec<u8>) {
     to.extend_from_slice(pick(rng, &["\n", "\n", "\n", "\r\n"]).as_bytes());
 }
 
-/// Spoils a few bytes, tokens or stretches.
+/// Damages a few bytes, tokens or ranges.
 fn mutate(rng: &mut impl Rng, bytes: &mut Vec<u8>) {
     const TOKENS: [&[u8]; 24] = [
         b"nan",
@@ -240,7 +240,7 @@ fn mutate(rng: &mut impl Rng, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Calls `with` with `count` inputs that depend on `seed` alone.
+/// Calls `with` with `count` inputs that depend only on `seed`.
 pub fn inputs(seed: u64, count: u64, mut with: impl FnMut(&[u8])) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut bytes = Vec::new();
@@ -268,20 +268,20 @@ fn run(count: u64) -> u64 {
             let mut number = 0_u64;
             inputs(batch, BATCH.min(count - batch * BATCH), |bytes| {
                 number += 1;
-                // Most with a stated width: a million columns per document would be most of the work.
+                // Mostly with a stated width: a million columns per document would be most of the work.
                 let width = (!number.is_multiple_of(64)).then_some(64);
                 let check = || u64::from(check_as(bytes, width, Some(&mut file)));
                 let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
                 let Ok(is_good) = checked else { panic!("on the input b\"{}\"", bytes.escape_ascii()) };
                 good.fetch_add(is_good, Ordering::Relaxed);
-                // The other readers see the same bytes; only a panic matters.
+                // The other readers get the same bytes; only panics matter.
                 let _ = (parse_run("f", bytes), parse_qrels("f", bytes), parse_scores("f", bytes));
             });
         }
     };
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            // A pool of one thread each: work as small as this is not worth waking others for.
+            // A pool of one thread each, because the work is too small for several.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             scope.spawn(move || pool.install(work));
         }
@@ -289,7 +289,7 @@ fn run(count: u64) -> u64 {
     good.into_inner()
 }
 
-/// Every input goes through the whole-file reader, from memory and from a file, and in chunks, plain and packed.
+/// Reads every input as a whole, from memory and from a file, and in chunks, plain and compressed.
 ///
 /// `BURNRANK_FUZZ=10000000 cargo test --release --test reading spoilt_files -- --nocapture`
 #[test]
@@ -298,6 +298,6 @@ fn spoilt_files_never_make_it_panic() {
     let start = std::time::Instant::now();
     let good = run(inputs);
     println!("{inputs} inputs, {good} of them good files, no panic, {:.0} s", start.elapsed().as_secs_f64());
-    // Both ways through the reader must have been taken.
+    // Both valid and invalid inputs must have occurred.
     assert!((inputs / 10..inputs / 10 * 9).contains(&good), "{good} good inputs");
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often, unless BURNRANK_STRESS says otherwise.
+/// Default number of repeats; BURNRANK_STRESS sets another.
 fn count(usual: usize) -> usize {
     std::env::var("BURNRANK_STRESS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
@@ -50,7 +50,7 @@ fn damaged_models_are_refused_or_score_the_same() {
     println!("{outcomes:#?}");
 }
 
-/// A random damage of a file and what it is called.
+/// Returns randomly damaged content of a file, and the name of the damage.
 fn damaged(good: &[u8], json: bool, random: &mut StdRng) -> (&'static str, Vec<u8>) {
     let mut bytes = good.to_vec();
     let place = random.random_range(0..bytes.len());
@@ -98,7 +98,7 @@ fn damaged(good: &[u8], json: bool, random: &mut StdRng) -> (&'static str, Vec<u
     }
 }
 
-/// The places of all values that hold no others.
+/// Returns the paths of all leaf values.
 fn leaves(value: &Value, path: String, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| {
@@ -111,7 +111,7 @@ fn leaves(value: &Value, path: String, found: &mut Vec<String>) {
     }
 }
 
-/// A value that a damaged or hostile file may hold.
+/// Returns a value that a damaged or hostile file may contain.
 fn another(random: &mut StdRng) -> Value {
     let values = [
         json!(null),
@@ -144,7 +144,7 @@ fn another(random: &mut StdRng) -> Value {
     values[random.random_range(0..values.len())].clone()
 }
 
-/// A model of constant weights.
+/// Returns a model with constant weights.
 fn constant(weight: f32) -> Model {
     let shape = RankerConfig::mlp(3, &[4], Activation::Tanh);
     let weights = [vec![weight; 12], vec![weight; 4], vec![weight; 4]];
@@ -184,7 +184,7 @@ fn a_kill_during_replacement_leaves_the_old_or_the_new_model() {
             .stdout(Stdio::null())
             .spawn()
             .expect("a child");
-        // From its first save on, at any moment of a save.
+        // At any moment of a save, from the first one on.
         while fs::metadata(folder.join("model.json")).and_then(|file| file.modified()).is_ok_and(|time| time == before)
         {
             std::thread::yield_now();
@@ -227,7 +227,7 @@ fn a_kill_during_training_leaves_the_old_or_the_new_model() {
     while killed < kills {
         let before = fs::read(folder.join("model.bpk")).expect("a model");
         let mut child = place.command(&train(runs)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a run");
-        // Most of them about the end, where the folder is written; where that is, the runs themselves tell.
+        // Most kills are near the end, when the folder is written; the duration is measured on the runs themselves.
         let share = if runs % 4 == 0 { random.random_range(0.0..0.9) } else { random.random_range(0.9..1.05) };
         std::thread::sleep(took.mul_f64(share));
         child.kill().expect("a kill");

@@ -60,7 +60,8 @@ fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> Model
     let settings = serde_json::to_value(config).unwrap();
     let mut info = ModelInfo::new(ranker.clone(), Scaler::fit(scaling, &data), "ranknet");
     info.settings = settings.clone();
-    info.data.insert("train".into(), DataInfo::of("train.txt", &data));
+    let part = DataInfo { file: Some("train.txt".into()), ..DataInfo::of("train.txt, 4 in 5 queries", &data) };
+    info.data.insert("train".into(), part);
     info.metrics.entry("valid".into()).or_default().insert("ndcg@10".into(), 0.5);
     info.run = Some(RunInfo { identity: "0".into(), finish: Finish::Patience, best_value: Some(0.5) });
     info.feature_names = vec!["a".into(), "b".into()];

@@ -32,7 +32,7 @@ fn an_ensemble_of_one_equals_a_plain_run() {
         place.run(&format!("train {FEW} {more} --out one --ensemble 1 --force")).done();
         assert!(record(&place, "plain") == record(&place, "one"), "{more}");
         assert_eq!(place.read("plain/model.json"), place.read("one/model.json"), "{more}");
-        // The first member of more is the same run, but for its factor.
+        // The first of several members is the same run, except for its factor.
         place.run(&format!("train {FEW} {more} --out two --ensemble 2 --force")).done();
         let (alone, first) = (info(&place, "plain"), &info(&place, "two")["members"][0]);
         assert_eq!(first["best_value"], alone["run"]["best_value"], "{more}");
@@ -92,7 +92,7 @@ fn without_validation_data_members_keep_different_queries() {
     assert!((info["run"]["best_value"].as_f64().expect("a value") - mean).abs() < 1e-12, "{info}");
     assert!((info["metrics"]["valid"]["ndcg@10"].as_f64().expect("a value") - mean).abs() < 1e-12, "{info}");
     assert!(
-        info["data"]["valid"]["source"].as_str().expect("text").ends_with("1 in 5 queries, other ones for each member")
+        info["data"]["valid"]["source"].as_str().expect("text").ends_with("1 in 5 queries, different ones for each member")
     );
     assert_eq!((&info["data"]["train"]["queries"], &info["data"]["valid"]["queries"]), (&32.into(), &8.into()));
     let few = Place::new(&[("few.txt", "1 qid:1 1:1\n0 qid:2 1:1\n1 qid:3 1:1\n")]);

@@ -58,7 +58,8 @@ fn report_command(args: &Args) -> String {
 /// The command that trained a model, from the settings in its folder. Adds files that do not exist to `missing`.
 fn train_command(info: &ModelInfo, path: &str, missing: &mut Vec<String>) -> Option<String> {
     let mut source = |split: &str| {
-        let stored = file(&info.data.get(split)?.source);
+        let data = info.data.get(split)?;
+        let stored = data.file.as_ref().unwrap_or(&data.source);
         Some(from_here(stored, path).unwrap_or_else(|| {
             missing.push(stored.to_owned());
             stored.to_owned()
@@ -132,12 +133,6 @@ fn simplify(path: &Path) -> String {
     parts.iter().collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
-/// The file of a source, without the share of its queries, as in "train.txt, 4 in 5 queries, other ones for each member".
-fn file(source: &str) -> &str {
-    let part = [", 4 in 5 queries", ", 1 in 5 queries"].iter().find_map(|part| source.rfind(part));
-    &source[..part.unwrap_or(source.len())]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,12 +144,5 @@ mod tests {
         {
             assert_eq!(simplify(Path::new(path)), expected);
         }
-    }
-
-    #[test]
-    fn the_share_of_queries_is_not_part_of_the_file() {
-        assert_eq!(file("a, b.txt, 4 in 5 queries"), "a, b.txt");
-        assert_eq!(file("a, b.txt, 1 in 5 queries, other ones for each member"), "a, b.txt");
-        assert_eq!(file("a, b.txt"), "a, b.txt");
     }
 }

@@ -69,6 +69,9 @@ pub struct DataInfo {
     pub documents: usize,
     /// Hash of all labels and features.
     pub fingerprint: String,
+    /// The file, if the data set is a part of it, such as the queries held out for validation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 impl DataInfo {
@@ -79,6 +82,7 @@ impl DataInfo {
             queries: data.n_queries(),
             documents: data.n_documents(),
             fingerprint: format!("{:016x}", data.fingerprint()),
+            file: None,
         }
     }
 }

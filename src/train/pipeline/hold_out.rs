@@ -64,10 +64,11 @@ impl Split {
         }
         let targets = targets.iter().flat_map(|all| chosen.iter().map(move |queries| all.select(queries))).collect();
         let valid = self.data.take_out(&parts[1]);
-        let each = if others.is_empty() { "" } else { ", other ones for each member" };
+        let each = if others.is_empty() { "" } else { ", different ones for each member" };
         let Split { file, path, data, line, .. } = self;
         let part = |which, data| {
-            let part = Split::new(format!("{file}, {which} in 5 queries{each}"), data);
+            let mut part = Split::new(format!("{file}, {which} in 5 queries{each}"), data);
+            part.info.file = Some(file.clone());
             Split { file: file.clone(), path: path.clone(), line, ..part }
         };
         Ok((Splits { others, ..Splits::new(part("4", data), part("1", valid), None) }, targets))

@@ -225,7 +225,7 @@ fn table(certificate: &Certificate, control: Option<&Certificate>) -> String {
     let rows = std::iter::once(("the model's", certificate)).chain(control.map(|control| ("random", control)));
     for (whose, certificate) in rows {
         for report in &certificate.reports {
-            let change = if found.cost { -report.best.rise } else { report.best.rise };
+            let change = if certificate.cost { -report.best.rise } else { report.best.rise };
             table.row([
                 whose.to_owned(),
                 step_range(&report.steps),

@@ -56,8 +56,7 @@ const SERVE: &str = match cfg!(feature = "serve") {
     false => "Serve scores over HTTP (needs a build with --features serve)",
 };
 
-/// The options that `-h` shows. For other commands it shows all; settings in the help of `train` have a flag of their own,
-/// [`Setting::common`].
+/// The options that `-h` shows; all for other commands. For settings of `train`, [`Setting::common`] decides instead.
 const COMMON: [(&str, &[&str]); 15] = [
     ("train", &["train", "valid", "test", "folds", "model", "out"]),
     (
@@ -92,7 +91,7 @@ const COMMON: [(&str, &[&str]); 15] = [
 ];
 
 /// The options of all commands that `-h` shows.
-const COMMON_GLOBAL: &[&str] = &["threads", "quiet"];
+const COMMON_GLOBAL: &[&str] = &["threads"];
 
 const TOOL: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}";
 const COMMAND: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
@@ -145,8 +144,7 @@ fn command(command: Command) -> Command {
     command.help_template(COMMAND).before_long_help(long).after_help(short).after_long_help(rest)
 }
 
-/// Gives an option a short help for `-h`, or hides it there. The short help ends at the first semicolon and has no long default
-/// value.
+/// Gives an option a short help for `-h`, or hides it there. The short help ends at the first semicolon and omits long defaults.
 fn for_both(arg: Arg, is_common: bool) -> Arg {
     if !is_common {
         return arg.hide_short_help(true);
@@ -203,14 +201,20 @@ fn all_examples(command: &Command, examples: &str) -> String {
     format!("{}\n{examples}", heading(command, "Examples"))
 }
 
-/// Returns the first examples. What belongs to an example is indented further.
+/// Returns the first examples without their descriptions, which are indented lines below them.
 fn first_examples(command: &Command, examples: &str) -> String {
-    let mut count = 0;
-    let is_first = |line: &&str| {
-        count += usize::from(!line.starts_with("   "));
-        count <= EXAMPLES
-    };
-    let lines: Vec<&str> = examples.lines().take_while(is_first).collect();
+    let (mut lines, mut count, mut is_continued) = (Vec::new(), 0, false);
+    for line in examples.lines() {
+        let is_indented = line.starts_with("   ");
+        count += usize::from(!is_indented);
+        if count > EXAMPLES {
+            break;
+        }
+        if !is_indented || is_continued {
+            lines.push(line);
+            is_continued = line.ends_with('\\');
+        }
+    }
     all_examples(command, &lines.join("\n"))
 }
 

@@ -63,7 +63,8 @@ impl ReadArgs {
     /// Checks that documents keep their lines, for scores that are matched by line.
     pub fn check_keeps_lines(&self) -> anyhow::Result<()> {
         if self.lenient || self.regroup {
-            let message = "--lenient and --regroup change the lines of documents, so that scores do not match: 'burnrank convert' the data first";
+            let message = "--lenient and --regroup change the lines of documents, so that scores do not match: 'burnrank \
+                           convert' the data first";
             return Err(Usage(message.into()).into());
         }
         Ok(())

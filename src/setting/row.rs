@@ -14,7 +14,7 @@ pub struct Setting {
     pub key: &'static str,
     /// Section of the help that lists it.
     pub section: Section,
-    /// What it sets and in which unit, without a full stop.
+    /// What it sets and in which unit, without a full stop. The short help (`-h`) ends at the first semicolon.
     pub help: &'static str,
     /// Valid values.
     pub value: Value,
@@ -22,7 +22,7 @@ pub struct Setting {
     pub kinds: Kinds,
     /// Default value.
     pub default: DefaultValue,
-    /// Whether most users need it: the short help (`-h`) shows only these settings.
+    /// Whether most users need it: the short help shows only these settings.
     pub common: bool,
     /// Default search space of `tune`, per kind of model; empty if `tune` cannot search the setting.
     pub search: &'static [(Kinds, SearchSpace)],

@@ -72,7 +72,7 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "hidden",
-        help: "Number of units per hidden layer, as in 32,16",
+        help: "Units per hidden layer, as in 32,16",
         value: Units,
         kinds: MLP,
         default: Fixed("10"),

@@ -85,7 +85,7 @@ fn after_help() -> String {
     )
 }
 
-/// Train a ranker
+/// Train a model
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub struct Args {
@@ -104,7 +104,7 @@ pub struct Args {
     /// Query file of the test data (see --query-file)
     #[arg(long, value_name = "FILE", requires = "test")]
     test_query_file: Option<PathBuf>,
-    /// Cross-validate on a folder of Fold1, Fold2, ..., each with train.txt, vali.txt and test.txt
+    /// Folder of folds for cross-validation; Fold1, Fold2, ..., each with train.txt, vali.txt and test.txt
     #[arg(long, value_name = "DIR")]
     folds: Option<PathBuf>,
     /// Target probabilities for ranknet, one 'qid docA docB P' per line

@@ -13,7 +13,7 @@ use options::Options;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Training")]
 pub struct Settings {
-    /// Model to train, see the list below [default: auto, or mlp with options that auto does not support]
+    /// Model to train, as in linear, mlp or trees; see the list below [default: auto, or mlp with options that auto does not support]
     #[arg(long, value_name = "NAME")]
     model: Option<ModelArg>,
     #[command(flatten)]

@@ -311,7 +311,7 @@ fn damaged_foreign_and_newer_models_are_refused() {
     fs::write(&json, &good_json[..good_json.len() / 2]).unwrap();
     assert!(refused().contains("model.json: damaged"));
     fs::write(&json, "{}").unwrap();
-    assert!(refused().contains("no format"));
+    assert!(refused().contains("`format` is missing"));
     fs::remove_file(&json).unwrap();
     assert!(refused().contains("not a model folder"));
 }

@@ -26,7 +26,7 @@ pub(super) fn lines<T: Debug>(values: impl IntoIterator<Item = T>, suffix: &str)
     text
 }
 
-/// The f64 with the fewest digits that rounds to the same f32.
+/// The shortest f64 that rounds to the same f32.
 pub(super) fn short(number: f64) -> f64 {
     let single = number as f32;
     let near: f64 = format!("{single:?}").parse().unwrap_or(number);

@@ -4,7 +4,7 @@ use super::host::HostRoom;
 use super::kernel::KernelColumn;
 use super::trees::Keys;
 use super::{Forest, HostRanker, KernelRanker, Model, Scorer};
-use crate::data::scale::{FitRoom, Scaler};
+use crate::data::scale::{FitBuffers, Scaler};
 use crate::error::{Error, Result};
 use crate::numeric::order;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ enum Kind {
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     rows: Vec<f32>,
-    fit: FitRoom,
+    fit: FitBuffers,
     net: HostRoom,
     keys: Vec<Keys>,
     sums: Vec<f64>,
@@ -136,7 +136,9 @@ impl ServingScorer {
         let width = self.features;
         if !features.len().is_multiple_of(width) {
             let values = features.len();
-            return Err(Error::Mismatch(format!("{values} feature values are not a multiple of {width} features")));
+            return Err(Error::Mismatch(format!(
+                "{values} feature values are not a whole number of rows of {width} features"
+            )));
         }
         let Scratch { rows, fit, net, keys, sums, columns, scores, .. } = scratch;
         let features = if self.scaler.steps().is_empty() {

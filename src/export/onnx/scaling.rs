@@ -58,14 +58,14 @@ impl Graph {
         let sides = [points.len(), pieces];
         self.constants.push(doubles("starts", &sides, start));
         self.constants.push(doubles("ends", &sides, end));
-        self.constants.push(doubles("slopes", &sides, slope));
+        self.constants.push(doubles("slope", &sides, slope));
         self.constants.push(doubles("lowest", &[points.len()], points.iter().map(|points| points[0].1)));
         self.constants.push(wholes("third_axis", &[2]));
         self.add("Unsqueeze", &[input, "third_axis"], "each");
         self.add("Max", &["each", "starts"], "from_start");
         self.add("Min", &["from_start", "ends"], "to_end");
         self.add("Sub", &["to_end", "starts"], "inside");
-        self.add("Mul", &["inside", "slopes"], "rises");
+        self.add("Mul", &["inside", "slope"], "rises");
         let together = vec![("keepdims", Attribute::Int(0))];
         self.nodes.push(node("ReduceSum", "", &["rises", "third_axis"], "risen", together));
         self.add("Add", &["risen", "lowest"], "interpolated");

@@ -63,8 +63,9 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     if let Some(command) = train_command(name, info) {
         let _ = writeln!(
             card,
-            "\n## Training\n\nRun this command in the folder where the model was trained to get the same model, to the byte \
-             on the same kind of CPU. Input options such as --first-index are not stored: add those that were used.\n\n\
+            "\n## Training\n\nRun this command in the folder where the model was trained to get the same model, to the \
+             byte on the same kind of CPU. Options for reading data, such as the first feature index, are not stored: add \
+             those that were used.\n\n\
              ```sh\n{command}\n```"
         );
     }
@@ -115,20 +116,21 @@ fn train_command(name: &str, info: &ModelInfo) -> Option<String> {
     let file = |split: &str| {
         let source = &info.data.get(split)?.source;
         let file = source.split(", 4 in 5 queries").next().filter(|file| Path::new(file).is_file())?;
-        Some((format!("--{split}"), file.to_owned()))
+        Some((split.to_owned(), file.to_owned()))
     };
     // Validation queries held out from the training data are not a file.
     let files = [Some(file("train")?), file("valid"), file("test")].into_iter().flatten();
-    let settings = given.iter().map(|(key, value)| (format!("--{key}"), value.to_owned()));
-    let ensemble = (!info.members.is_empty()).then(|| ("--ensemble".to_owned(), info.members.len().to_string()));
-    let model = [("--model".to_owned(), model.to_string())];
-    let options = files.chain(model).chain(settings).chain(ensemble).chain([("--out".to_owned(), name.to_owned())]);
+    let settings = given.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let ensemble = (!info.members.is_empty()).then(|| ("ensemble".to_owned(), info.members.len().to_string()));
+    let model = [("model".to_owned(), model.to_string())];
+    let options = files.chain(model).chain(settings).chain(ensemble).chain([("out".to_owned(), name.to_owned())]);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     let quoted = |word: String| match word.chars().all(is_plain) {
         true => word,
         false => format!("'{}'", word.replace('\'', r"'\''")),
     };
     Some(
-        options.fold("burnrank train".to_owned(), |command, (key, value)| format!("{command} {key} {}", quoted(value))),
+        options
+            .fold("burnrank train".to_owned(), |command, (key, value)| format!("{command} --{key} {}", quoted(value))),
     )
 }

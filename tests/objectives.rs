@@ -255,7 +255,7 @@ fn gradients_are_finite_and_zero_if_nothing_can_be_learned() {
     let cases: [(&str, Vec<f32>, Vec<f32>, bool); 9] = [
         ("one document", vec![0.3], vec![2.0], true),
         ("all labels equal", vec![0.3, -1.0, 2.0], vec![2.0; 3], true),
-        ("nothing relevant", vec![0.3, -1.0, 2.0], vec![0.0; 3], true),
+        ("no relevant documents", vec![0.3, -1.0, 2.0], vec![0.0; 3], true),
         ("all scores equal", vec![0.5; 6], vec![0.0, 2.0, 1.0, 0.0, 3.0, 1.0], false),
         (
             "infinite scores",
@@ -274,7 +274,7 @@ fn gradients_are_finite_and_zero_if_nothing_can_be_learned() {
                 // With ties, equal labels are pairs, and ARP-Loss1 and NDCG-Loss1 weight single documents.
                 let with_equal_labels = ["ranknet:ties", "arp-loss1", "arp-loss1@2", "ndcg-loss1", "ndcg-loss1@3"];
                 let nothing = *nothing && (*case != "all labels equal" || !with_equal_labels.contains(&name));
-                let nothing = nothing && !(name == "ranknet:ties" && *case == "nothing relevant");
+                let nothing = nothing && !(name == "ranknet:ties" && *case == "no relevant documents");
                 let offsets = [0, scores.len()];
                 let paths = [
                     ("lambda", lambda(name, scores, labels, &offsets).1),

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Phrases that have a usual equivalent, and that equivalent. Underscores of identifiers count as spaces. Only phrases without a
 /// legitimate use are listed.
-const PHRASES: [(&str, &str); 29] = [
+const PHRASES: [(&str, &str); 31] = [
     ("so many", "number of, N"),
-    ("the fewest", "minimum"),
     ("told", "printed, reported, listed, logged, shown, signalled; told apart: distinguished"),
     ("tells", "prints, reports, lists"),
     ("anew", "again, retrain, rerun, rebuild"),
@@ -23,11 +22,9 @@ const PHRASES: [(&str, &str); 29] = [
     ("judge", "evaluate"),
     ("judges", "evaluates"),
     ("judging", "evaluating, evaluation"),
-    ("slopes", "gradients"),
     ("chances", "probabilities"),
     ("by turns", "alternating"),
     ("rivals", "baselines"),
-    ("other systems", "baselines"),
     ("is odd about", "warnings, data problems"),
     ("learnt", "learned"),
     ("packed with", "compressed with"),
@@ -35,7 +32,12 @@ const PHRASES: [(&str, &str); 29] = [
     ("whoever", "a user, a caller, or another sentence"),
     ("as ever", "as before, or nothing"),
     ("nothing where", "nothing if"),
+    ("the measure", "the metric"),
     ("the field's measures", "metrics"),
+    ("a race", "model selection"),
+    ("the race", "model selection"),
+    ("at the most", "at most"),
+    ("nothing relevant", "no relevant documents"),
 ];
 
 /// Returns the phrases in a line.

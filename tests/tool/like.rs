@@ -1,7 +1,7 @@
 //! `--like`: the numbers that other programs print for the same ranking, from their stored output.
 //!
-//! The data has equal scores, two scores that differ only beyond f32, lists of one to twenty documents, and queries with
-//! nothing relevant. LightGBM 4.7.0, XGBoost 3.2.0, scikit-learn 1.9.1 and trec_eval 9.0 (through pytrec_eval) were given it,
+//! The data has equal scores, two scores that differ only beyond f32, lists of one to twenty documents, and queries without
+//! relevant documents. LightGBM 4.7.0, XGBoost 3.2.0, scikit-learn 1.9.1 and trec_eval 9.0 (through pytrec_eval) were given it,
 //! and LETOR 4.0's Eval-Score script, which prints four decimals. A second file has lists of up to 100 documents; it and the
 //! programs' values are made by `tests/fixtures/like/make.py`.
 
@@ -13,7 +13,7 @@ const SCORES: &str = include_str!("../fixtures/like/scores.txt");
 const LONG_DATA: &str = include_str!("../fixtures/like/long.txt");
 const LONG_SCORES: &str = include_str!("../fixtures/like/long-scores.txt");
 
-/// Program, digits that it printed, and its measures.
+/// Program, number of digits that it printed, and its metrics.
 type Printed = (&'static str, f64, &'static [(&'static str, f64)]);
 
 #[rustfmt::skip]
@@ -46,7 +46,7 @@ const PRINTED: [Printed; 5] = [
     ]),
 ];
 
-/// What they print for the long lists.
+/// Output of the programs for the long lists.
 #[rustfmt::skip]
 const PRINTED_LONG: [Printed; 4] = [
     ("lightgbm", 1e-12, &[

@@ -178,7 +178,7 @@ fn gradients_are_finite_and_zero_if_nothing_can_be_learned() {
     let cases = [
         ("one document", vec![0.3], vec![2.0], true),
         ("equal labels", vec![0.3, -1.0, 2.0], vec![2.0; 3], true),
-        ("nothing relevant", vec![0.3, -1.0, 2.0], vec![0.0; 3], true),
+        ("no relevant documents", vec![0.3, -1.0, 2.0], vec![0.0; 3], true),
         ("equal scores", vec![0.5; 4], graded.clone(), false),
         ("scores of 0", vec![0.0; 4], graded.clone(), false),
         ("infinite", vec![f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::INFINITY], graded.clone(), false),

@@ -153,13 +153,13 @@ mod tests {
         let long = "--metric ndcg@10,map --figure differences.svg";
         let text = help(&format!(
             "Examples:\n  tool compare a b --data test.txt --more options.txt {long}\n  tool short    says why\n\n\
-             A paragraph that goes\non in the next line of its source.\n  name      {}\n  tool {}   what it does",
+             A paragraph that\ncontinues in the next line of its source.\n  name      {}\n  tool {}   what it does",
             "what ".repeat(20),
             "word ".repeat(14)
         ));
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
         assert!(text.contains("map \\\n      --figure differences.svg\n  tool short    says why\n"), "{text}");
-        assert!(text.contains("\nA paragraph that goes on in the next line of its source.\n"), "{text}");
+        assert!(text.contains("\nA paragraph that continues in the next line of its source.\n"), "{text}");
         let entry = help(&format!("  listed\n      {}", "meaning ".repeat(11).trim_end()));
         assert_eq!(
             entry,

@@ -15,7 +15,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let place = ModelPlace::claim(&args.out)?;
     protect::check_holds_no_input(place.folder(), "--out")?;
-    let made = place.made_folders().iter().map(|path| &**path).chain([place.lock_file()]);
+    let made = place.created_folders().iter().map(|path| &**path).chain([place.lock_file()]);
     let _unfinished: Vec<Unfinished> = made.map(Unfinished::new).collect();
     if place.model()?.is_some() && !args.force {
         return Err(protect::exists(&args.out, "--out"));

@@ -71,9 +71,9 @@ impl Member {
     /// # Errors
     /// If lengths do not match, the same error in all processes; if a process cannot be reached.
     pub(crate) fn exchange(&self, out: &[u32], out_lengths: &[usize], into_lengths: &[usize]) -> Result<Vec<u32>> {
-        let own = out_lengths.iter().chain(into_lengths).map(|&length| length as u64);
+        let local = out_lengths.iter().chain(into_lengths).map(|&length| length as u64);
         let all: Vec<Vec<usize>> = self
-            .all_gather(Ok(of_doubles(own)))?
+            .all_gather(Ok(of_doubles(local)))?
             .iter()
             .map(|words| doubles_of(words).map(|n| n as usize).collect())
             .collect();
@@ -115,11 +115,11 @@ impl Member {
     ///
     /// # Errors
     /// As described, and if a process cannot be reached.
-    pub(crate) fn all_gather(&self, own: Result<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+    pub(crate) fn all_gather(&self, local: Result<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
         if self.size() == 1 {
-            return own.map(|words| vec![words]);
+            return local.map(|words| vec![words]);
         }
-        let (status, words, error) = match own {
+        let (status, words, error) = match local {
             Ok(words) => (OK, words, None),
             Err(Error::Stopped) => (STOPPED, Vec::new(), Some(Error::Stopped)),
             Err(error) => (FAILED + u32::from(exit_code(&error)), of_bytes(error.to_string().as_bytes()), Some(error)),
@@ -173,8 +173,8 @@ impl Member {
     ///
     /// # Errors
     /// Those of [`Member::all_gather`].
-    pub(crate) fn agree(&self, own: Result<()>) -> Result<()> {
-        self.all_gather(own.map(|()| Vec::new())).map(|_| ())
+    pub(crate) fn agree(&self, local: Result<()>) -> Result<()> {
+        self.all_gather(local.map(|()| Vec::new())).map(|_| ())
     }
 
     /// Calls `make` in process 0 and returns its result in all processes.
@@ -185,23 +185,23 @@ impl Member {
         if self.size() == 1 {
             return make();
         }
-        let own = if self.leads() { make().map(|bytes| of_bytes(&bytes)) } else { Ok(Vec::new()) };
-        Ok(bytes_of(&self.all_gather(own)?[0]))
+        let local = if self.leads() { make().map(|bytes| of_bytes(&bytes)) } else { Ok(Vec::new()) };
+        Ok(bytes_of(&self.all_gather(local)?[0]))
     }
 
     /// The last exchange: returns the failure of the first failed process, if any.
     ///
     /// If a failure has already ended the group, each process keeps its own.
-    pub fn end(&self, own: Option<Failure>) -> Option<Failure> {
+    pub fn end(&self, local: Option<Failure>) -> Option<Failure> {
         if self.size() == 1 || self.over.load(Ordering::SeqCst) {
-            return own;
+            return local;
         }
-        let status = own.as_ref().map_or(OK, |failure| FAILED + u32::from(failure.code));
-        let words = own.as_ref().map_or(Vec::new(), |failure| of_bytes(failure.message.as_bytes()));
-        let Ok((statuses, all)) = self.swap(status, &words) else { return own };
+        let status = local.as_ref().map_or(OK, |failure| FAILED + u32::from(failure.code));
+        let words = local.as_ref().map_or(Vec::new(), |failure| of_bytes(failure.message.as_bytes()));
+        let Ok((statuses, all)) = self.swap(status, &words) else { return local };
         let first = statuses.iter().position(|&status| status >= FAILED)?;
         if first == self.rank() {
-            return own;
+            return local;
         }
         let message = String::from_utf8_lossy(&bytes_of(&all[first])).into_owned();
         Some(Failure {
@@ -235,11 +235,11 @@ mod tests {
     fn words_are_gathered_in_the_order_of_ranks() {
         for size in [1, 2, 3, 5] {
             let all = each(size, |member| {
-                let own = vec![member.rank() as u32; member.rank()];
-                member.all_gather(Ok(own)).unwrap()
+                let local = vec![member.rank() as u32; member.rank()];
+                member.all_gather(Ok(local)).unwrap()
             });
             let expected: Vec<Vec<u32>> = (0..size).map(|rank| vec![rank as u32; rank]).collect();
-            assert!(all.iter().all(|found| *found == expected));
+            assert!(all.iter().all(|gathered| *gathered == expected));
             assert!(each(size, |member| member.broadcast(|| Ok(vec![7; 9])).unwrap()).iter().all(|all| *all == [7; 9]));
         }
     }
@@ -247,8 +247,8 @@ mod tests {
     #[test]
     fn an_error_in_one_process_ends_all_and_names_it() {
         let errors = each(3, |member| {
-            let own = if member.rank() == 1 { Err(Error::Data("bad line".into())) } else { Ok(vec![1]) };
-            let error = member.all_gather(own).unwrap_err().to_string();
+            let local = if member.rank() == 1 { Err(Error::Data("bad line".into())) } else { Ok(vec![1]) };
+            let error = member.all_gather(local).unwrap_err().to_string();
             // Nothing more is exchanged, so all can end.
             assert_eq!(member.end(None), None);
             error
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn a_request_to_stop_stops_all_and_the_group_continues() {
         let all = each(3, |member| {
-            let own = if member.rank() == 2 { Err(Error::Stopped) } else { Ok(vec![]) };
-            assert!(matches!(member.all_gather(own), Err(Error::Stopped)));
+            let local = if member.rank() == 2 { Err(Error::Stopped) } else { Ok(vec![]) };
+            assert!(matches!(member.all_gather(local), Err(Error::Stopped)));
             member.all_gather(Ok(vec![5])).unwrap().len()
         });
         assert_eq!(all, [3; 3]);

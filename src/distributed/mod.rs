@@ -53,7 +53,7 @@ pub trait Group: Send + Sync {
     ///
     /// # Errors
     /// If a process cannot be reached.
-    fn gather(&self, own: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()>;
+    fn gather(&self, local: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()>;
 
     /// Sends each process a part of `out` and fills `into` with the parts from all processes, in the order of ranks.
     ///

@@ -52,10 +52,10 @@ impl Mpi {
     }
 
     /// The host names of all processes.
-    fn names(&self, own: &str) -> Vec<String> {
+    fn names(&self, local: &str) -> Vec<String> {
         const MAX_NAME: usize = 64;
         let mut name = [0; MAX_NAME];
-        own.bytes().take(MAX_NAME).zip(&mut name).for_each(|(byte, place)| *place = byte);
+        local.bytes().take(MAX_NAME).zip(&mut name).for_each(|(byte, place)| *place = byte);
         let mut all = vec![0u8; MAX_NAME * self.size()];
         self.world.all_gather_into(&name[..], &mut all[..]);
         let text = |name: &[u8]| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
@@ -89,13 +89,13 @@ impl Group for Mpi {
         format!("process {rank} of {} on {host}", self.size())
     }
 
-    fn gather(&self, own: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()> {
+    fn gather(&self, local: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()> {
         let _call = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let (counts, places) = counts(lengths)?;
         if counts.iter().all(|count| *count == counts[0]) {
-            self.world.all_gather_into(own, all);
+            self.world.all_gather_into(local, all);
         } else {
-            self.world.all_gather_varcount_into(own, &mut PartitionMut::new(all, counts, places));
+            self.world.all_gather_varcount_into(local, &mut PartitionMut::new(all, counts, places));
         }
         Ok(())
     }

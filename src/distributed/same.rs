@@ -13,12 +13,12 @@ impl Member {
     /// the differences and the remedy.
     ///
     /// # Errors
-    /// An error of `kind` if a process differs, the error of `own`, and if a process cannot be reached.
-    pub(crate) fn same(&self, kind: fn(String) -> Error, remedy: &str, own: Result<Vec<Fact>>) -> Result<()> {
+    /// An error of `kind` if a process differs, the error of `local`, and if a process cannot be reached.
+    pub(crate) fn same(&self, kind: fn(String) -> Error, remedy: &str, local: Result<Vec<Fact>>) -> Result<()> {
         if self.size() == 1 {
-            return own.map(|_| ());
+            return local.map(|_| ());
         }
-        let packed = own.map(|facts| of_bytes(&serde_json::to_vec(&facts).unwrap_or_default()));
+        let packed = local.map(|facts| of_bytes(&serde_json::to_vec(&facts).unwrap_or_default()));
         let all: Vec<Vec<Fact>> = self.all_gather(packed)?.iter().map(|words| unpacked(words)).collect();
         let Some(rank) = all.iter().position(|facts| *facts != all[0]) else { return Ok(()) };
         let (first, other) = (self.group().name(0), self.group().name(rank));
@@ -54,12 +54,12 @@ fn differences(facts: &[Fact], other: &[Fact]) -> Vec<String> {
         let fact = facts.iter().find(|(other, _)| other == name);
         fact.map_or("nothing".to_owned(), |(_, value)| value.clone())
     };
-    let further = other.iter().filter(|(name, _)| !facts.iter().any(|(own, _)| own == name));
+    let further = other.iter().filter(|(name, _)| !facts.iter().any(|(key, _)| key == name));
     let names = facts.iter().chain(further).map(|(name, _)| name);
     let pairs = names.map(|name| (name, value(facts, name), value(other, name)));
     pairs
-        .filter(|(_, own, other)| own != other)
-        .map(|(name, own, other)| format!("{name} {other} instead of {own}"))
+        .filter(|(_, first, other)| first != other)
+        .map(|(name, first, other)| format!("{name} {other} instead of {first}"))
         .collect()
 }
 
@@ -91,8 +91,8 @@ mod tests {
     fn all_processes_report_the_differing_process_and_facts() {
         assert!(each(3, |member| member.same(Error::Config, "", facts(["1", "2"]))).iter().all(Result::is_ok));
         let errors = each(3, |member| {
-            let own = facts(if member.rank() == 2 { ["6", "7"] } else { ["4", "7"] });
-            let error = member.same(Error::Config, "give the same `shares`", own).unwrap_err();
+            let local = facts(if member.rank() == 2 { ["6", "7"] } else { ["4", "7"] });
+            let error = member.same(Error::Config, "give the same `shares`", local).unwrap_err();
             assert!(matches!(error, Error::Config(_)), "{error:?}");
             // The group can end normally.
             member.end(None);

@@ -20,8 +20,8 @@ impl Group for Alone {
         "this process".into()
     }
 
-    fn gather(&self, own: &[u32], _: &[usize], all: &mut [u32]) -> Result<()> {
-        all.copy_from_slice(own);
+    fn gather(&self, local: &[u32], _: &[usize], all: &mut [u32]) -> Result<()> {
+        all.copy_from_slice(local);
         Ok(())
     }
 

@@ -78,9 +78,9 @@ impl Group for Threads {
         format!("process {rank} of {}", self.size())
     }
 
-    fn gather(&self, own: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()> {
-        assert_eq!(own.len(), lengths[self.rank]);
-        (0..self.size()).for_each(|to| self.send(to, own));
+    fn gather(&self, local: &[u32], lengths: &[usize], all: &mut [u32]) -> Result<()> {
+        assert_eq!(local.len(), lengths[self.rank]);
+        (0..self.size()).for_each(|to| self.send(to, local));
         let mut rest = all;
         for (from, &length) in lengths.iter().enumerate() {
             let (part, after) = rest.split_at_mut(length);

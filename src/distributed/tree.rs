@@ -31,15 +31,16 @@ impl Tree {
         Tree { shares, nodes: nodes.collect() }
     }
 
-    /// The sum over all shares of `width` numbers each; `own` are those of this process's shares, `None` for zeros.
+    /// The sum over all shares of `width` numbers each; `local` are those of this process's shares, `None` for zeros.
     ///
     /// # Errors
-    /// That of `own`, in all processes, as in [`Member::all_gather`].
-    pub fn sum(&self, member: &Member, width: usize, own: Result<Vec<Option<Vec<f32>>>>) -> Result<Vec<f32>> {
+    /// That of `local`, in all processes, as in [`Member::all_gather`].
+    pub fn sum(&self, member: &Member, width: usize, local: Result<Vec<Option<Vec<f32>>>>) -> Result<Vec<f32>> {
         let first = owned(self.shares, member.rank(), member.size()).start;
-        let sums = own.map(|mut own| {
-            let mut leaf =
-                |range: &Range<usize>| (range.len() == 1).then(|| own[range.start - first].take()).map(or_zeros(width));
+        let sums = local.map(|mut local| {
+            let mut leaf = |range: &Range<usize>| {
+                (range.len() == 1).then(|| local[range.start - first].take()).map(or_zeros(width))
+            };
             self.nodes[member.rank()].iter().map(|node| fold(node, &mut leaf)).collect::<Vec<_>>()
         });
         if member.size() == 1 {
@@ -58,11 +59,11 @@ impl Tree {
 
     /// Gathers all nodes, each preceded by a word that signals a failure.
     fn swap(&self, member: &Member, status: Result<()>, sums: &[Vec<f32>], width: usize) -> Result<Vec<u32>> {
-        let mut own = vec![u32::from(status.is_err())];
-        own.extend(sums.iter().flatten().map(|value| value.to_bits()));
+        let mut local = vec![u32::from(status.is_err())];
+        local.extend(sums.iter().flatten().map(|value| value.to_bits()));
         let lengths: Vec<usize> = self.nodes.iter().map(|nodes| 1 + nodes.len() * width).collect();
         let mut all = vec![0; lengths.iter().sum()];
-        member.group().gather(&own, &lengths, &mut all)?;
+        member.group().gather(&local, &lengths, &mut all)?;
         check(member, status, &lengths, &all)?;
         Ok(all)
     }
@@ -78,15 +79,15 @@ impl Tree {
             sums.iter().for_each(|sum| out.extend(sum[slice(rank)].iter().map(|value| value.to_bits())));
             out_lengths.push(1 + sums.len() * slice(rank).len());
         }
-        let own = slice(member.rank()).len();
-        let lengths: Vec<usize> = self.nodes.iter().map(|nodes| 1 + nodes.len() * own).collect();
+        let local = slice(member.rank()).len();
+        let lengths: Vec<usize> = self.nodes.iter().map(|nodes| 1 + nodes.len() * local).collect();
         let mut all = vec![0; lengths.iter().sum()];
         member.group().exchange(&out, &out_lengths, &mut all, &lengths)?;
         check(member, status, &lengths, &all)?;
-        let own: Vec<u32> = self.rest(&all, own).into_iter().map(f32::to_bits).collect();
+        let local: Vec<u32> = self.rest(&all, local).into_iter().map(f32::to_bits).collect();
         let lengths: Vec<usize> = (0..size).map(|rank| slice(rank).len()).collect();
         let mut all = vec![0; width];
-        member.group().gather(&own, &lengths, &mut all)?;
+        member.group().gather(&local, &lengths, &mut all)?;
         Ok(all.into_iter().map(f32::from_bits).collect())
     }
 
@@ -126,18 +127,18 @@ fn or_zeros(width: usize) -> impl Fn(Option<Vec<f32>>) -> Vec<f32> {
     move |sum| sum.unwrap_or_else(|| vec![0.0; width])
 }
 
-/// Collects the largest nodes below `node` that are within `own`.
-fn cover(node: Range<usize>, own: &Range<usize>, nodes: &mut Vec<Range<usize>>) {
-    if node.start >= own.end || node.end <= own.start {
+/// Collects the largest nodes below `node` that are within `local`.
+fn cover(node: Range<usize>, local: &Range<usize>, nodes: &mut Vec<Range<usize>>) {
+    if node.start >= local.end || node.end <= local.start {
         return;
     }
-    if own.start <= node.start && node.end <= own.end {
+    if local.start <= node.start && node.end <= local.end {
         nodes.push(node);
         return;
     }
     let middle = (node.start + node.end) / 2;
-    cover(node.start..middle, own, nodes);
-    cover(middle..node.end, own, nodes);
+    cover(node.start..middle, local, nodes);
+    cover(middle..node.end, local, nodes);
 }
 
 /// The sum of a node: `known` if it has it, else the sum of both halves.
@@ -173,8 +174,8 @@ mod tests {
                 let tree = Tree::new(shares, size);
                 let of_share = |share| (share != 3).then(|| (0..width).map(|place| value(share, place)).collect());
                 each(size, |member| {
-                    let own = owned(shares, member.rank(), size).map(of_share).collect();
-                    bits(&tree.sum(member, width, Ok(own)).unwrap())
+                    let local = owned(shares, member.rank(), size).map(of_share).collect();
+                    bits(&tree.sum(member, width, Ok(local)).unwrap())
                 })
             };
             let expected = sums(1).remove(0);
@@ -189,11 +190,11 @@ mod tests {
         for width in [4, SLICED] {
             let tree = Tree::new(8, 3);
             let errors = each(3, |member| {
-                let own = match member.rank() {
+                let local = match member.rank() {
                     2 => Err(Error::Data("no memory".into())),
                     rank => Ok(owned(8, rank, 3).map(|_| Some(vec![1.0; width])).collect()),
                 };
-                tree.sum(member, width, own).unwrap_err().to_string()
+                tree.sum(member, width, local).unwrap_err().to_string()
             });
             assert_eq!(errors, ["process 2 of 3: no memory", "process 2 of 3: no memory", "no memory"]);
         }

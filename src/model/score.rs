@@ -154,8 +154,8 @@ mod tests {
             let expected = bits(&score_rows(&ranker, &all, 46, &device).unwrap());
             for threads in [1, 2, 3, 8] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let found = pool.install(|| score_rows(&ranker, &all, 46, &device).unwrap());
-                assert_eq!(bits(&found), expected, "{shape:?}, {threads} threads");
+                let actual = pool.install(|| score_rows(&ranker, &all, 46, &device).unwrap());
+                assert_eq!(bits(&actual), expected, "{shape:?}, {threads} threads");
             }
             let mut portable = vec![0.0; 1025];
             crate::simd::PORTABLE.set(true);
@@ -186,11 +186,11 @@ mod tests {
             let all = documents(63, features);
             for shape in nets(features) {
                 let ranker = shape.init(Init::Burn, 2, &device).unwrap();
-                let found = score_rows(&ranker, &all, features, &device).unwrap();
+                let actual = score_rows(&ranker, &all, features, &device).unwrap();
                 let rows = TensorData::new(all.clone(), [63, features]);
                 let expected = to_host(ranker.forward(Tensor::from_data(rows, &device))).unwrap();
                 let far = |(a, b): (&f32, &f32)| (a - b).abs() > 2e-6 * (1.0 + b.abs());
-                assert!(!found.iter().zip(&expected).any(far), "{shape:?}: {found:?}, not {expected:?}");
+                assert!(!actual.iter().zip(&expected).any(far), "{shape:?}: {actual:?}, not {expected:?}");
             }
         }
         let ranker = RankerConfig::linear(2).init(Init::Burn, 2, &device).unwrap();

@@ -230,7 +230,7 @@ fn test_data_does_not_change_the_model() {
     std::fs::write(place.0.path().join("wide.txt"), data(4, 4, 2)).unwrap();
     for option in ["--test wide.txt", "--valid wide.txt"] {
         let message = place.run(&format!("train --train train.txt {option} --epochs 3 --out no")).bad(1);
-        let expected = "error: wide.txt: the data has 4 features, the training data has 3: is it the right file?";
+        let expected = "error: wide.txt: the data has 4 features, but the training data has 3: check that this";
         assert!(message.starts_with(expected), "{message}");
         assert!(message.contains("--features 4"), "{message}");
         let ran = place.run(&format!("train --train train.txt {option} --epochs 3 --out wide --force --features 4"));

@@ -275,7 +275,7 @@ impl Args {
         }
         let may_replace = self.force || self.resume;
         // The lock file comes last so that it is removed first, and the folders are empty when they are removed.
-        let created = place.made_folders().iter().map(PathBuf::as_path).chain([place.lock_file()]);
+        let created = place.created_folders().iter().map(PathBuf::as_path).chain([place.lock_file()]);
         Ok(Out { _unfinished: created.map(Unfinished::new).collect(), place, may_replace })
     }
 

@@ -114,9 +114,9 @@ fn train_command(name: &str, info: &ModelInfo) -> Option<String> {
     let config: TrainConfig = serde_json::from_value(info.settings.clone()).ok()?;
     let (model, given) = stated(&config, None).ok()?;
     let file = |split: &str| {
-        let source = &info.data.get(split)?.source;
-        let file = source.split(", 4 in 5 queries").next().filter(|file| Path::new(file).is_file())?;
-        Some((split.to_owned(), file.to_owned()))
+        let data = info.data.get(split)?;
+        let file = data.file.as_ref().filter(|_| split == "train").unwrap_or(&data.source);
+        Path::new(file).is_file().then(|| (split.to_owned(), file.clone()))
     };
     // Validation queries held out from the training data are not a file.
     let files = [Some(file("train")?), file("valid"), file("test")].into_iter().flatten();

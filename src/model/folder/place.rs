@@ -22,9 +22,9 @@ const MAX_NAME: usize = 200;
 #[derive(Debug)]
 pub struct ModelPlace {
     target: PathBuf,
-    // Dropped before `made`, because the lock file would keep its folder from being empty.
+    // Dropped before `created`, because the lock file would keep its folder from being empty.
     lock: Lock,
-    made: Made,
+    created: CreatedFolders,
 }
 
 impl ModelPlace {
@@ -35,8 +35,8 @@ impl ModelPlace {
     /// If the path is not valid for a folder, its parent cannot be created, or another process has locked it.
     pub fn claim(folder: &Path) -> Result<Self> {
         let target = resolve(folder)?;
-        let made = Made::parents_of(&target)?;
-        let place = ModelPlace { lock: Lock::take(&target)?, target, made };
+        let created = CreatedFolders::parents_of(&target)?;
+        let place = ModelPlace { lock: Lock::take(&target)?, target, created };
         replace::recover(&place.target)?;
         if place.lock.works {
             replace::sweep(&place.target);
@@ -55,8 +55,8 @@ impl ModelPlace {
     }
 
     /// Folders created for the model, outermost first.
-    pub fn made_folders(&self) -> &[PathBuf] {
-        &self.made.0
+    pub fn created_folders(&self) -> &[PathBuf] {
+        &self.created.0
     }
 
     /// The lock file.
@@ -75,23 +75,23 @@ impl ModelPlace {
 
 /// Folders created for a model, outermost first.
 #[derive(Debug)]
-struct Made(Vec<PathBuf>);
+struct CreatedFolders(Vec<PathBuf>);
 
-impl Made {
+impl CreatedFolders {
     fn parents_of(target: &Path) -> Result<Self> {
         let parent = parent(target);
         let absent = parent.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
-        let mut made: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
-        made.reverse();
+        let mut created: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
+        created.reverse();
         fs::create_dir_all(parent).map_err(|source| Error::Model {
             path: target.to_path_buf(),
             message: format!("cannot create the folder {}: {source}: choose another folder", parent.display()),
         })?;
-        Ok(Made(made))
+        Ok(CreatedFolders(created))
     }
 }
 
-impl Drop for Made {
+impl Drop for CreatedFolders {
     fn drop(&mut self) {
         // Removes only empty folders.
         self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));

@@ -56,7 +56,9 @@ fn a_sum_of_kernels_is_saved_and_loads() {
     let back = Model::load(&path, &cpu()).unwrap();
     assert_eq!(back.info.format, FORMAT);
     assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
-    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` contains the points and weights"));
+    assert!(
+        fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` contains the points and weights")
+    );
     // No files of the previous model are left.
     good().save(&path).unwrap();
     assert!(!path.join("kernel.json").exists());

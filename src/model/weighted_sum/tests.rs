@@ -43,9 +43,9 @@ fn check(members: &[Scorer], shape: Architecture) {
     assert_eq!(sum.config().architecture, shape);
     assert_eq!(shape_of_sum(&members.iter().map(Scorer::config).collect::<Vec<_>>()).unwrap(), sum.config());
     let rows = rows(500);
-    let found = sum.score_rows(&rows, FEATURES).unwrap();
-    for (found, (expected, size)) in found.into_iter().zip(expected(&scorers, &rows)) {
-        assert!((f64::from(found) - expected).abs() <= 2e-6 * (size + 1.0), "{shape}: {found}, not {expected}");
+    let actual = sum.score_rows(&rows, FEATURES).unwrap();
+    for (actual, (expected, size)) in actual.into_iter().zip(expected(&scorers, &rows)) {
+        assert!((f64::from(actual) - expected).abs() <= 2e-6 * (size + 1.0), "{shape}: {actual}, not {expected}");
     }
 }
 
@@ -129,13 +129,13 @@ fn forests_are_summed_to_one_forest_that_round_trips() {
     for (scorer, factor) in &scorers {
         expected.iter_mut().zip(scores(scorer)).for_each(|(sum, score)| *sum += factor * score);
     }
-    let found = scores(&sum);
+    let actual = scores(&sum);
     let far = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-13 * (1.0 + b.abs());
-    assert!(!found.iter().zip(&expected).any(far), "{found:?}, not {expected:?}");
+    assert!(!actual.iter().zip(&expected).any(far), "{actual:?}, not {expected:?}");
     let text = String::from_utf8(sum.to_bytes().unwrap()).unwrap();
     let again = Scorer::Trees(Arc::new(Forest::parse(&text).unwrap()));
     let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
-    assert_eq!(bits(scores(&again)), bits(found));
+    assert_eq!(bits(scores(&again)), bits(actual));
     // One member with factor 1: leaves are unchanged.
     let one = Scorer::weighted_sum(&[(&members[0], 1.0)]).unwrap();
     assert_eq!(bits(scores(&one)), bits(scores(&members[0])));
@@ -184,15 +184,15 @@ fn all_members_are_scaled_to_the_same_deviation() {
         let large = Scorer::weighted_sum(&[(&net(&[4], Activation::Tanh, 2), 1000.0)]).unwrap();
         let flat = Scorer::weighted_sum(&[(&net(&[4], Activation::Tanh, 2), 0.0)]).unwrap();
         let members = [net(&[5], Activation::Tanh, 1), large, flat].map(|scorer| model(scorer, kind, &data));
-        let found = Model::ensemble(&members, &data).unwrap();
-        let factors: Vec<f64> = found.info.members.iter().map(|member| member.factor).collect();
+        let actual = Model::ensemble(&members, &data).unwrap();
+        let factors: Vec<f64> = actual.info.members.iter().map(|member| member.factor).collect();
         assert!(factors[0] > 100.0 * factors[1] && factors[1] > 0.0 && factors[2] == 0.0, "{factors:?}");
         let scores: Vec<Vec<f32>> = members.iter().map(|model| model.score(&data).unwrap()).collect();
         for (scores, factor) in scores.iter().zip(&factors).take(2) {
             // Two members contribute, so each is halved.
             assert!((score_deviation(scores, data.offsets()) * factor - 0.5).abs() < 1e-12);
         }
-        for (place, score) in found.score(&data).unwrap().into_iter().enumerate() {
+        for (place, score) in actual.score(&data).unwrap().into_iter().enumerate() {
             let expected: f64 = scores.iter().zip(&factors).map(|(s, f)| f64::from(s[place]) * f).sum();
             assert!((f64::from(score) - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{score}, not {expected}");
         }

@@ -89,7 +89,7 @@ pub struct Widened {
     /// The file.
     pub file: String,
     /// Its number of features.
-    pub found: usize,
+    pub features: usize,
     /// Number of features of the training data.
     pub width: usize,
 }
@@ -156,20 +156,20 @@ impl Splits {
     /// # Errors
     /// If a split has more features, or fewer without being sparse, or other feature names.
     pub fn fit_widths(&mut self, stated: Option<usize>) -> Result<Vec<Widened>> {
-        let found = self.train.data.n_features();
-        let width = stated.unwrap_or(found);
+        let n_features = self.train.data.n_features();
+        let width = stated.unwrap_or(n_features);
         let train = printable(&self.train.file);
-        if width > found && self.train.data.feature_names().is_some() {
+        if width > n_features && self.train.data.feature_names().is_some() {
             let has = if self.train.data.is_mapped() { "cache has names for its" } else { "table has" };
-            let message = format!("{train}: the {has} {found} columns of features: leave out `features` {width}");
+            let message = format!("{train}: the {has} {n_features} columns of features: leave out `features` {width}");
             return Err(Error::Data(message));
         }
-        if width < found {
-            return Err(Error::Data(format!("{train}: {found} features, more than `features` {width}")));
+        if width < n_features {
+            return Err(Error::Data(format!("{train}: {n_features} features, more than `features` {width}")));
         }
         let documents = self.all().map(|(_, split)| split.data.n_documents()).sum::<usize>();
         let documents = documents + self.others.iter().map(|(a, b)| a.n_documents() + b.n_documents()).sum::<usize>();
-        if width > found {
+        if width > n_features {
             if !self.train.data.is_mapped() {
                 let bytes = memory::bytes_of::<f32>(documents as u64 * width as u64);
                 memory::ask(bytes, &format!("the {width} features of all documents"), "reduce `features`")?;
@@ -183,21 +183,21 @@ impl Splits {
             if let Some(names) = self.train.data.feature_names() {
                 split.data = std::mem::take(&mut split.data).arranged(names).map_err(named)?;
             }
-            let found = split.data.n_features();
+            let n_features = split.data.n_features();
             if split.file == self.train.file {
                 // A part of the training file, whose last features the user stated to be 0.
                 split.data = std::mem::take(&mut split.data).declared_sparse(true).fit_width(width)?;
                 continue;
             }
-            if found > width {
+            if n_features > width {
                 return Err(Error::Data(format!(
-                    "{file}: the data has {found} features, but the training data has {width}: check that this is the right \
-                     file; if the other features are 0 in all training data, train with `features` {found}"
+                    "{file}: the data has {n_features} features, but the training data has {width}: check that this is the \
+                     right file; if the other features are 0 in all training data, train with `features` {n_features}"
                 )));
             }
             split.data = std::mem::take(&mut split.data).fit_width(width).map_err(named)?;
-            if found < width {
-                widened.push(Widened { file, found, width });
+            if n_features < width {
+                widened.push(Widened { file, features: n_features, width });
             }
         }
         for data in self.others.iter_mut().flat_map(|(train, valid)| [train, valid]) {

@@ -12,7 +12,7 @@ fn changed(from: &str, to: &str) -> String {
 fn errors_name_line_and_remedy() {
     let cases = [
         ("tree\n", "tre\n", "model.txt:1: not a LightGBM model 'tre': expected a model that LightGBM saved as text"),
-        ("version=v4", "version=v9", "model.txt:2: unknown version of the text 'v9': supported are v2, v3, v4"),
+        ("version=v4", "version=v9", "model.txt:2: unknown version 'v9': supported are v2, v3, v4"),
         ("num_class=1", "num_class=5", "model.txt:3: num_class must be 1, not '5': a ranking model has one score"),
         ("max_feature_idx=3", "max_feature_idx=4", "model.txt:8: feature_names has 4 values, not 5"),
         ("max_feature_idx=3", "max_feature_idx=-1", "model.txt:6: bad max_feature_idx '-1'"),
@@ -40,8 +40,8 @@ fn errors_name_line_and_remedy() {
         ("num_cat=2", "num_cat=2\nnum_cat=2", "model.txt:34: duplicate line 'num_cat'"),
     ];
     for (from, to, expected) in cases {
-        let found = changed(from, to);
-        assert!(found.starts_with(expected), "{from} -> {to}: {found}");
+        let actual = changed(from, to);
+        assert!(actual.starts_with(expected), "{from} -> {to}: {actual}");
     }
     assert!(refusal("").starts_with("model.txt:1: not a LightGBM model: expected"), "{}", refusal(""));
     let sizes = SAMPLE.lines().position(|line| line.starts_with("tree_sizes")).unwrap();

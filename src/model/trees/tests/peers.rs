@@ -67,8 +67,8 @@ fn an_xgboost_model_scores_as_xgboost_does() {
     let older = XGBOOST.replace("[1.25E0]", "1.25E0").replace("[1, 0, 0, 0, 0]", "[true, false, false, false, false]");
     let written = Forest::parse(&forest.to_text()).unwrap();
     for forest in [forest, Forest::parse_any("m.json", &older).unwrap(), written] {
-        for (found, (row, expected)) in scores(&forest, &rows).iter().zip(peer) {
-            assert!((found - expected).abs() < 1e-6, "{row:?}: {found}, not {expected}");
+        for (actual, (row, expected)) in scores(&forest, &rows).iter().zip(peer) {
+            assert!((actual - expected).abs() < 1e-6, "{row:?}: {actual}, not {expected}");
         }
     }
 }
@@ -115,7 +115,7 @@ fn categories_of_xgboost_go_to_their_sides() {
     }
     for (from, to, expected) in [
         ("\"categories_nodes\": [0]", "\"categories_nodes\": [1]", "node 0 has no set of categories"),
-        ("[3]", "[4]", "the categories of node 0 are cut short"),
+        ("[3]", "[4]", "the categories of node 0 are truncated"),
         ("33", "16777216", "node 0 has category 16777216: the largest is 16777215"),
     ] {
         let error = categories(&lists.replace(from, to), "1").unwrap_err().to_string();
@@ -135,15 +135,11 @@ fn xgboost_models_that_are_not_supported_or_damaged_are_refused() {
             "\"num_class\": \"3\"",
             "m.json: num_class is 3: a ranking model has one score per document",
         ),
-        (
-            "\"name\": \"gbtree\"",
-            "\"name\": \"gblinear\"",
-            "m.json: a model of kind gblinear: only trees are supported",
-        ),
+        ("\"name\": \"gbtree\"", "\"name\": \"gblinear\"", "m.json: model of kind gblinear: only trees are supported"),
         ("[1.25E0]", "[1,2]", "m.json: bad base_score '[1,2]'"),
         ("[1, 3, 5, -1,", "[1, 3, 0, -1,", "m.json: tree 0: more than one path leads to node 0"),
         ("[1, 3, 5, -1,", "[1, 3, 99, -1,", "m.json: tree 0: there is no node 99"),
-        ("[2, 4, 6, -1,", "[2, 4, 6, 7, -1,", "m.json: tree 0: its lists have different lengths"),
+        ("[2, 4, 6, -1,", "[2, 4, 6, 7, -1,", "m.json: tree 0: its lists are empty or have different lengths"),
         ("\"split_type\": [0,", "\"split_type\": [1,", "m.json: tree 0: node 0 has no set of categories"),
         ("\"split_type\": [0,", "\"split_type\": [2,", "m.json: tree 0: node 0 has the unknown split_type 2"),
         ("[0, 2, 0, 0, 0]", "[0, 3, 0, 0, 0]", "m.json: tree 1: node 1 splits column 3 (from 0) of 3 features"),
@@ -151,8 +147,8 @@ fn xgboost_models_that_are_not_supported_or_damaged_are_refused() {
         ("{\"learner\"", "{\"learners\"", "m.json:1: not an XGBoost model: missing field `learner`"),
     ];
     for (from, to, expected) in cases {
-        let found = refused(from, to);
-        assert!(found.starts_with(expected), "{from} -> {to}: {found}");
+        let actual = refused(from, to);
+        assert!(actual.starts_with(expected), "{from} -> {to}: {actual}");
     }
     for end in 0..XGBOOST.trim_end().len() {
         assert!(Forest::parse_any("m.json", &XGBOOST[..end]).is_err(), "{end} bytes");

@@ -221,9 +221,9 @@ mod tests {
                 assert_eq!(end.converged, expected.is_none());
                 let Some(weights) = expected else { break };
                 assert!(system.weights.iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-12));
-                let now = mean(&evaluate_queries(&round, &scores(&data, &weights)).unwrap());
-                assert!(now > before, "{now} after {before}");
-                before = now;
+                let value = mean(&evaluate_queries(&round, &scores(&data, &weights)).unwrap());
+                assert!(value > before, "{value} after {before}");
+                before = value;
             }
         }
     }
@@ -240,9 +240,9 @@ mod tests {
             };
             data.queries().filter(|query| query.labels.iter().any(|&label| label > 0.0)).map(value).collect()
         };
-        let now = values(weights);
+        let current = values(weights);
         let uniform = weights.iter().all(|&weight| weight == 0.0);
-        let raw: Vec<f64> = now.iter().map(|value| if uniform { 1.0 } else { (-value).exp() }).collect();
+        let raw: Vec<f64> = current.iter().map(|value| if uniform { 1.0 } else { (-value).exp() }).collect();
         let candidate = |feature: usize| {
             let axis: Vec<f64> = (0..weights.len()).map(|at| f64::from(u8::from(at == feature))).collect();
             let (plus, minus) = values(&axis).iter().zip(&raw).fold((0.0, 0.0), |(plus, minus), (value, share)| {
@@ -253,7 +253,7 @@ mod tests {
             (plus / minus, next)
         };
         let mut candidates: Vec<_> = (0..weights.len()).map(candidate).collect();
-        candidates.retain(|(_, next)| mean(&values(next)) > mean(&now));
+        candidates.retain(|(_, next)| mean(&values(next)) > mean(&current));
         candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, next)| next)
     }
 

@@ -262,11 +262,11 @@ mod tests {
             Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
         let weights = [0.3, 0.4, 0.3];
         search.start_from(&weights);
-        let found = search.values(1, &candidates(0.4, 25)).unwrap().into_iter().fold(0.0, f64::max);
+        let reached = search.values(1, &candidates(0.4, 25)).unwrap().into_iter().fold(0.0, f64::max);
         let grid: Vec<f64> = (-4000..4000).map(|at| at as f64 / 1000.0).collect();
         let best = search.values(1, &grid).unwrap().into_iter().fold(0.0, f64::max);
         let before = search.values(1, &[0.0]).unwrap()[0];
-        assert!(best > before && found - before > 0.5 * (best - before), "{before} {found} {best}");
+        assert!(best > before && reached - before > 0.5 * (best - before), "{before} {reached} {best}");
     }
 
     #[test]
@@ -282,10 +282,10 @@ mod tests {
                 let end =
                     system.round(&Round { train: &data, metric: &*metric, number, seed: 1, stop: &stop }).unwrap();
                 assert!((system.weights.iter().map(|weight| weight.abs()).sum::<f64>() - 1.0).abs() < 1e-12);
-                let now = mean(&data, &*metric, &system.weights);
-                assert!(began || sign * (now - before) > -1e-6, "{name}, pass {number}: {now} after {before}");
+                let value = mean(&data, &*metric, &system.weights);
+                assert!(began || sign * (value - before) > -1e-6, "{name}, pass {number}: {value} after {before}");
                 assert_eq!(system.begins, system.starts_left < starts);
-                before = now;
+                before = value;
                 if end.converged {
                     break;
                 }

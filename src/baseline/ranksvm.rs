@@ -238,8 +238,8 @@ mod tests {
         let (data, stop, c) = (data(), Stop::new(), 0.3);
         let problem = problem(&data, &stop, c);
         let weights = [0.7, -0.4, 1.5, 0.2];
-        let now = scores(&data, &weights);
-        let (score_gradient, losses) = problem.gradients(&now).unwrap();
+        let current = scores(&data, &weights);
+        let (score_gradient, losses) = problem.gradients(&current).unwrap();
         assert!((0.5 * dot(&weights, &weights) + losses - value(&data, &weights, c)).abs() < 1e-9);
         let mut gradient = sum(&data, &score_gradient);
         step(&mut gradient, 1.0, &weights);

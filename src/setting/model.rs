@@ -248,7 +248,7 @@ impl ModelChoice {
         let name = Name::split::<ModelKind>(text)?;
         let kind = ModelKind::of(&name.head)?;
         let given = name.parameters(kind)?;
-        let numbers = kind.parameters.iter().map(|known| (known.key.to_owned(), given.number(known.key))).collect();
+        let numbers = kind.parameters.iter().map(|p| (p.key.to_owned(), given.number(p.key))).collect();
         Ok(ModelChoice { kind, numbers })
     }
 

@@ -20,11 +20,11 @@ impl Report {
     /// Returns the reports of all processes, in rank order.
     ///
     /// # Errors
-    /// The error of `own`, in all processes.
-    pub fn share(member: &Member, own: Result<Report>) -> Result<Vec<Report>> {
+    /// The error of `report`, in all processes.
+    pub fn share(member: &Member, report: Result<Report>) -> Result<Vec<Report>> {
         let record = |error: serde_json::Error| Error::Record(error.to_string());
-        let own = own.and_then(|own| serde_json::to_vec(&own).map_err(record)).map(|bytes| of_bytes(&bytes));
-        let all = member.all_gather(own)?;
+        let bytes = report.and_then(|report| serde_json::to_vec(&report).map_err(record)).map(|bytes| of_bytes(&bytes));
+        let all = member.all_gather(bytes)?;
         all.iter().map(|words| serde_json::from_slice(&bytes_of(words)).map_err(record)).collect()
     }
 }

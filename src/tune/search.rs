@@ -178,7 +178,7 @@ impl Search {
             context,
             trained: configs.iter().map(|_| Mutex::new(None)).collect(),
             outcomes: configs.iter().map(|_| Mutex::new(None)).collect(),
-            known: journal_outcomes(self, data, context)?,
+            stored: journal_outcomes(self, data, context)?,
             owners: Mutex::new(vec![None; configs.len()]),
             written: Mutex::default(),
             stopped: AtomicBool::new(false),
@@ -240,7 +240,7 @@ struct Run<'r, 'd> {
     /// The last outcome of each trial.
     outcomes: Vec<Mutex<Option<Outcome>>>,
     /// The outcomes stored in the journal, by trial and rung.
-    known: BTreeMap<(usize, usize), Outcome>,
+    stored: BTreeMap<(usize, usize), Outcome>,
     /// The process that runs each trial.
     owners: Mutex<Vec<Option<usize>>>,
     /// The trials of this process with new outcomes on this rung.
@@ -284,21 +284,21 @@ impl Run<'_, '_> {
     }
 
     /// Outcomes of this process's trials, for the other processes.
-    fn reported(&self, own: &[usize]) -> Vec<(Outcome, bool)> {
+    fn reported(&self, trials: &[usize]) -> Vec<(Outcome, bool)> {
         let written = std::mem::take(&mut *lock(&self.written));
         let outcome = |&trial: &usize| Some((lock(&self.outcomes[trial]).clone()?, written.contains(&trial)));
-        if self.context.member.size() == 1 { Vec::new() } else { own.iter().filter_map(outcome).collect() }
+        if self.context.member.size() == 1 { Vec::new() } else { trials.iter().filter_map(outcome).collect() }
     }
 
     /// Collects the outcomes of all processes. Returns whether all of their trials reached the end of the rung.
-    fn joined(&self, own: Result<Report>) -> Result<bool> {
+    fn joined(&self, report: Result<Report>) -> Result<bool> {
         let mut whole = true;
         if self.context.member.size() == 1 {
-            let own = own?;
-            self.stopped.store(own.stopped, Ordering::Relaxed);
-            return Ok(own.whole);
+            let report = report?;
+            self.stopped.store(report.stopped, Ordering::Relaxed);
+            return Ok(report.whole);
         }
-        for (rank, report) in Report::share(&self.context.member, own)?.into_iter().enumerate() {
+        for (rank, report) in Report::share(&self.context.member, report)?.into_iter().enumerate() {
             whole &= report.whole;
             self.stopped.fetch_or(report.stopped, Ordering::Relaxed);
             for (outcome, new) in report.outcomes.into_iter().filter(|_| rank != self.context.member.rank()) {
@@ -315,8 +315,8 @@ impl Run<'_, '_> {
     /// Runs a trial to the end of a rung. Returns whether it got there.
     fn trial(&self, rung: usize, trial: usize) -> Result<bool> {
         let mut place = lock(&self.outcomes[trial]);
-        if let Some(known) = self.known.get(&(trial, rung)) {
-            *place = Some(known.clone());
+        if let Some(outcome) = self.stored.get(&(trial, rung)) {
+            *place = Some(outcome.clone());
             return Ok(true);
         }
         if let Some(outcome) = place.as_mut().filter(|outcome| is_over(outcome)) {

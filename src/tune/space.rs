@@ -230,9 +230,9 @@ mod tests {
         for number in 0..200 {
             let config = space.draw(3, number).unwrap();
             config.check().unwrap();
-            let (config, again) =
+            let (config, repeated) =
                 [config, space.draw(3, number).unwrap()].map(|c| serde_json::to_string(&c).unwrap()).into();
-            assert_eq!(config, again);
+            assert_eq!(config, repeated);
             linear += usize::from(space.draw(3, number).unwrap().architecture == Architecture::Linear);
         }
         assert!((10..90).contains(&linear), "{linear}");

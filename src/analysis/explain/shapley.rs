@@ -2,7 +2,8 @@
 //!
 //! If only the features in S are known, a tree's value is v(S) = sum over leaves of value x product over the features j on the
 //! leaf's path of (o_j if j is in S, else z_j), where o_j is 1 if the document satisfies all conditions on j on the path, else 0, and
-//! z_j is the product over these conditions of the share of training documents that satisfy them. The Shapley value of feature i of d is
+//! z_j is the product over these conditions of the share of training documents that satisfy them. The Shapley value of feature i
+//! of d is
 //!
 //! phi_i = sum over S without i of |S|! (d - |S| - 1)! / d! (v(S and i) - v(S)).
 //!

@@ -264,8 +264,8 @@ fn the_dependence_of_a_linear_net_is_linear() {
         let scaled = model.scaled(data.clone()).unwrap();
         let grid = grids(if kind.is_per_query() { &scaled } else { &data });
         for (feature, weight) in weights.iter().enumerate() {
-            let found = dependence(&model, &scaled, feature, &grid[feature]).unwrap().unwrap();
-            assert_eq!(found.axis, if kind.is_per_query() { Axis::Scaled } else { Axis::Raw });
+            let result = dependence(&model, &scaled, feature, &grid[feature]).unwrap().unwrap();
+            assert_eq!(result.axis, if kind.is_per_query() { Axis::Scaled } else { Axis::Raw });
             let range = match kind {
                 ScaleKind::MinMax => {
                     let column = data.features().iter().skip(feature).step_by(FEATURES);
@@ -275,7 +275,7 @@ fn the_dependence_of_a_linear_net_is_linear() {
                 }
                 _ => 1.0,
             };
-            for (values, scores) in found.values.windows(2).zip(found.scores.windows(2)) {
+            for (values, scores) in result.values.windows(2).zip(result.scores.windows(2)) {
                 let expected = f64::from(*weight) * (values[1] - values[0]) / range;
                 assert!((scores[1] - scores[0] - expected).abs() < 1e-5, "{kind}: {scores:?}, {expected}");
             }
@@ -295,8 +295,8 @@ fn changed_queries_are_reported_with_the_pair_responsible() {
     let model = model(scorer, ScaleKind::None, &data);
     let scores = [0.0, 2.0, 1.0, 5.0, 1.0, 1.0, 0.0];
     let baseline = BaselineScores { name: "other", scores: &scores };
-    let found = explain(&model, data, &*parse("ndcg").unwrap(), Some(baseline), &ExplainOptions::default(), &|_| {});
-    let Explanation { changes: Changes { won, lost }, comparison, .. } = found.unwrap();
+    let result = explain(&model, data, &*parse("ndcg").unwrap(), Some(baseline), &ExplainOptions::default(), &|_| {});
+    let Explanation { changes: Changes { won, lost }, comparison, .. } = result.unwrap();
     assert_eq!((comparison.baseline.as_str(), comparison.wins, comparison.ties, comparison.losses), ("other", 1, 1, 1));
     assert_eq!((won.len(), lost.len(), won[0].query.as_str(), lost[0].query.as_str()), (1, 1, "a", "b"));
     let change = won[0].change.as_ref().unwrap();
@@ -327,17 +327,17 @@ fn explains_every_kind_of_model() {
     for scorer in scorers {
         for kind in [ScaleKind::ZScore, ScaleKind::QueryMinMax] {
             let model = model(scorer.clone(), kind, &data);
-            let found =
+            let explanation =
                 explain(&model, data.clone(), &*parse("map").unwrap(), None, &ExplainOptions::default(), &|_| {});
-            let found = found.unwrap();
+            let explanation = explanation.unwrap();
             assert_eq!(
-                (found.importances.len(), found.model_importance.values.len(), found.queries),
+                (explanation.importances.len(), explanation.model_importance.values.len(), explanation.queries),
                 (FEATURES, FEATURES, 8)
             );
-            assert!(found.importances.windows(2).all(|pair| pair[0].decrease >= pair[1].decrease));
-            serde_json::to_string(&found).unwrap();
+            assert!(explanation.importances.windows(2).all(|pair| pair[0].decrease >= pair[1].decrease));
+            serde_json::to_string(&explanation).unwrap();
             let expected = model.evaluate(&data, &[parse("map").unwrap()]).unwrap()["map"];
-            assert!((found.value.mean - expected).abs() < 1e-12);
+            assert!((explanation.value.mean - expected).abs() < 1e-12);
         }
     }
 }

@@ -165,9 +165,9 @@ pub fn explain(
     let mut importances = importances(&model.scorer, &data, metric, conventions, permute, repeats, seed, &during)?;
     let model_importance = model_importance(&model.scorer, &data)?;
     // Among equal decreases, such as of unused features, the model's own importance decides.
-    let own =
+    let in_model =
         |importance: &Importance| model_importance.values.get(importance.feature).map_or(0.0, |value| value.abs());
-    importances.sort_by(|a, b| b.decrease.total_cmp(&a.decrease).then(own(b).total_cmp(&own(a))));
+    importances.sort_by(|a, b| b.decrease.total_cmp(&a.decrease).then(in_model(b).total_cmp(&in_model(a))));
     let top = importances.iter().take(options.dependences).map(|importance| importance.feature);
     let dependences = top.map(|feature| dependence(model, &data, feature, &grids[feature]));
     let dependences: Vec<Dependence> = dependences.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();

@@ -35,9 +35,9 @@ pub fn eigenvalues(matrix: &[f64]) -> Result<Vec<f64>> {
             }
         }
     }
-    let mut found: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
-    found.sort_by(f64::total_cmp);
-    Ok(found)
+    let mut diagonal: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
+    diagonal.sort_by(f64::total_cmp);
+    Ok(diagonal)
 }
 
 /// Rotates axes `p` and `q` so that the element between them becomes 0.
@@ -103,9 +103,9 @@ mod tests {
     fn a_second_method_agrees() {
         for (n, seed) in [(1, 0), (2, 1), (5, 2), (12, 3), (30, 4), (60, 5)] {
             let matrix = random(n, seed);
-            let found = eigenvalues(&matrix).unwrap();
+            let values = eigenvalues(&matrix).unwrap();
             // Bisection by inertia for each eigenvalue.
-            for (index, eigenvalue) in found.iter().enumerate() {
+            for (index, eigenvalue) in values.iter().enumerate() {
                 let (mut low, mut high) = (-(n as f64), n as f64);
                 for _ in 0..60 {
                     let middle = 0.5 * (low + high);
@@ -123,8 +123,8 @@ mod tests {
         // The Laplacian of a complete graph: 0 once, n otherwise.
         let n = 6;
         let laplacian: Vec<f64> = (0..n * n).map(|at| if at % (n + 1) == 0 { n as f64 - 1.0 } else { -1.0 }).collect();
-        let found = eigenvalues(&laplacian).unwrap();
-        assert!(found[0].abs() < 1e-12 && found[1..].iter().all(|x| (x - n as f64).abs() < 1e-12));
+        let values = eigenvalues(&laplacian).unwrap();
+        assert!(values[0].abs() < 1e-12 && values[1..].iter().all(|x| (x - n as f64).abs() < 1e-12));
         assert!(eigenvalues(&[1.0, 2.0]).is_err());
         assert!(eigenvalues(&[f64::NAN]).is_err());
     }

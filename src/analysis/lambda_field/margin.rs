@@ -31,7 +31,7 @@ pub struct MarginLambda {
 }
 
 impl MarginLambda {
-    fn force(&self, x: f64) -> f64 {
+    fn lambda(&self, x: f64) -> f64 {
         if x < 0.0 { 1.0 } else { (self.delta - x).max(0.0) }
     }
 
@@ -60,9 +60,9 @@ impl LambdaField for MarginLambda {
     fn lambdas(&self, scores: &[f64], labels: &[f32], _order: &[usize]) -> Vec<f64> {
         let mut lambdas = vec![0.0; scores.len()];
         for (i, j) in pairs(labels) {
-            let force = self.force(scores[i] - scores[j]);
-            lambdas[i] += force;
-            lambdas[j] -= force;
+            let lambda = self.lambda(scores[i] - scores[j]);
+            lambdas[i] += lambda;
+            lambdas[j] -= lambda;
         }
         lambdas
     }
@@ -100,11 +100,11 @@ mod tests {
     }
 
     #[test]
-    fn the_lambdas_are_the_slope_of_the_cost() {
+    fn the_lambdas_are_the_negative_gradient_of_the_cost() {
         let margin = MarginLambda { delta: 1.0 };
         let labels = [0.0, 2.0, 1.0, 0.0];
         let scores = [0.3, 0.1, 0.85, -1.4];
-        let found = margin.lambdas(&scores, &labels, &[]);
+        let lambdas = margin.lambdas(&scores, &labels, &[]);
         for document in 0..4 {
             let cost = |shift: f64| {
                 let mut moved = scores;
@@ -112,7 +112,7 @@ mod tests {
                 margin.cost(&moved, &labels, &[]).unwrap()
             };
             let slope = (cost(1e-6) - cost(-1e-6)) / 2e-6;
-            assert!((found[document] + slope).abs() < 1e-8);
+            assert!((lambdas[document] + slope).abs() < 1e-8);
         }
     }
 }

@@ -219,7 +219,7 @@ impl Frame {
         // The median score: differences to it are free of rounding errors if scores are much larger than their differences.
         let middle = order.get(order.len() / 2).map_or(0.0, |&document| scores[document]);
         let origin = if field.ignores_shifts() { middle } else { 0.0 };
-        let largest = scores.iter().fold(0.0, |most: f64, score| most.max((score - origin).abs()));
+        let largest = scores.iter().fold(0.0, |largest: f64, score| largest.max((score - origin).abs()));
         let width = if field.width() > 0.0 && field.width().is_finite() { field.width() } else { 1.0 };
         Frame { origin, width, grain: f64::EPSILON * largest }
     }

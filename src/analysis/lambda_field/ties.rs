@@ -23,20 +23,21 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Swaps the documents at `place` and `place + 1` of the order: from `apart` on one side of their mean to `apart` on the other.
+    /// Swaps the documents at `place` and `place + 1` of the order, which move from `distance` on one side of their mean to
+    /// `distance` on the other.
     pub(super) fn at(
         field: &dyn LambdaField,
         scores: &[f64],
         labels: &[f32],
         order: &[usize],
         place: usize,
-        apart: f64,
+        distance: f64,
     ) -> Self {
         let (upper, lower) = (order[place], order[place + 1]);
         let middle = 0.5 * (scores[upper] + scores[lower]);
         let side = |sign: f64| {
             let mut moved = scores.to_vec();
-            (moved[upper], moved[lower]) = (middle + sign * apart, middle - sign * apart);
+            (moved[upper], moved[lower]) = (middle + sign * distance, middle - sign * distance);
             lambdas_at(field, &moved, labels)
         };
         let (before, after) = (side(1.0), side(-1.0));

@@ -122,7 +122,7 @@ fn certify_net(
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
     // Directions are stored twice: as drawn, and in the order in which scoring uses them.
     let each = 2 * memory::bytes_of::<f32>(net.weights.len() as u64);
-    memory::ask(2 * each, "certifying so many weights", "certify a smaller model")?;
+    memory::ask(2 * each, "certifying a model of this size", "use a smaller model")?;
     let block = block.min(usize::try_from(memory::left() / 2 / each.max(1)).unwrap_or(block)).max(1);
     let mut values: Vec<f64> = Vec::new();
     let what = format!("{planned_directions} directions of {} steps", steps.len());

@@ -212,7 +212,7 @@ fn ranked(means: &[f64], better: Better) -> Vec<(usize, usize)> {
         Better::Higher => means[b].total_cmp(&means[a]),
         Better::Lower => means[a].total_cmp(&means[b]),
     });
-    let largest = means.iter().fold(0.0_f64, |most, mean| most.max(mean.abs()));
+    let largest = means.iter().fold(0.0_f64, |largest, mean| largest.max(mean.abs()));
     let scale = |a: f64, b: f64| a.abs().max(b.abs()).max(largest.min(1.0));
     let same = |a: &usize, b: &usize| equal(means[*a], means[*b], scale(means[*a], means[*b]));
     let mut rows = Vec::with_capacity(means.len());

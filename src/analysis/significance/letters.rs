@@ -117,11 +117,11 @@ impl Members {
     }
 
     fn within(&self, other: &Members) -> bool {
-        self.0.iter().zip(&other.0).all(|(own, other)| own & !other == 0)
+        self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
     fn common(&self, other: &Members) -> Members {
-        Members(self.0.iter().zip(&other.0).map(|(own, other)| own & other).collect())
+        Members(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect())
     }
 
     fn count(&self) -> u32 {
@@ -136,15 +136,15 @@ impl Members {
 /// All maximal groups without a difference; `None` if there are more than [`MAX_GROUPS`].
 fn insert_and_absorb(alike: &[Members]) -> Option<Vec<Members>> {
     let mut groups: Vec<Members> = Vec::new();
-    for (system, own) in alike.iter().enumerate() {
+    for (system, similar) in alike.iter().enumerate() {
         let with_system = |group: &Members| {
-            let mut joined = group.common(own);
+            let mut joined = group.common(similar);
             joined.insert(system);
             joined
         };
         let alone = Members::none(alike.len());
         let mut joined: Vec<Members> = groups.iter().chain([&alone]).map(with_system).collect();
-        groups.retain(|group| !group.within(own));
+        groups.retain(|group| !group.within(similar));
         // Only groups with the new system can contain each other; larger ones absorb smaller ones.
         joined.sort_by_key(|group| std::cmp::Reverse(group.count()));
         let old = groups.len();
@@ -171,8 +171,8 @@ fn group_by_pairs(alike: &[Members]) -> Vec<Members> {
             let mut group = Members::none(alike.len());
             group.insert(first);
             group.insert(second);
-            for (system, own) in alike.iter().enumerate() {
-                if group.within(own) {
+            for (system, similar) in alike.iter().enumerate() {
+                if group.within(similar) {
                     group.insert(system);
                 }
             }
@@ -215,13 +215,13 @@ mod tests {
     /// Asserts that two systems share a letter exactly if they do not differ, each has one, and no letter can be dropped.
     fn check(systems: usize, differ: impl Fn(usize, usize) -> bool) -> usize {
         let all = letters(systems, &differ);
-        assert!(all.iter().all(|own| !own.groups().is_empty()));
+        assert!(all.iter().all(|letters| !letters.groups().is_empty()));
         for i in 0..systems {
             for j in i + 1..systems {
                 assert_eq!(all[i].share(&all[j]), !differ(i, j), "{i} {j} of {systems}");
             }
         }
-        let groups = all.iter().flat_map(|own| own.groups()).max().map_or(0, |last| last + 1);
+        let groups = all.iter().flat_map(|letters| letters.groups()).max().map_or(0, |last| last + 1);
         for group in 0..groups {
             let holds = |system: &usize| all[*system].groups().contains(&group);
             let members: Vec<usize> = (0..systems).filter(holds).collect();
@@ -264,8 +264,8 @@ mod tests {
         let differ = |i: usize, j: usize| i.is_multiple_of(2) && j == i + 1;
         let alike = |systems: usize| -> Vec<Members> {
             let mut alike = vec![Members::none(systems); systems];
-            for (i, own) in alike.iter_mut().enumerate() {
-                (0..systems).filter(|&j| !differ(i.min(j), i.max(j))).for_each(|j| own.insert(j));
+            for (i, similar) in alike.iter_mut().enumerate() {
+                (0..systems).filter(|&j| !differ(i.min(j), i.max(j))).for_each(|j| similar.insert(j));
             }
             alike
         };

@@ -45,9 +45,9 @@ fn systems_that_are_equal_on_every_query_count_as_one() {
     for (one, other) in [(0, 2), (1, 4), (2, 0)] {
         assert_eq!(board.pair(one, other).unwrap().adjusted, None, "{one} and {other} are one system");
     }
-    for (one, other, own) in [(0, 1, (0, 1)), (2, 1, (0, 1)), (2, 4, (0, 1)), (2, 3, (0, 2)), (3, 4, (1, 2))] {
+    for (one, other, distinct) in [(0, 1, (0, 1)), (2, 1, (0, 1)), (2, 4, (0, 1)), (2, 3, (0, 2)), (3, 4, (1, 2))] {
         let adjusted = board.pair(one, other).unwrap().adjusted;
-        assert_eq!(adjusted, alone.pair(own.0, own.1).unwrap().adjusted, "{one} and {other}");
+        assert_eq!(adjusted, alone.pair(distinct.0, distinct.1).unwrap().adjusted, "{one} and {other}");
         assert!(adjusted.is_some());
     }
     assert_eq!((board.pair(1, 1), board.pair(0, 5)), (None, None));

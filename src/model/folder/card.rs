@@ -115,11 +115,12 @@ fn train_command(name: &str, info: &ModelInfo) -> Option<String> {
     let (model, given) = stated(&config, None).ok()?;
     let file = |split: &str| {
         let data = info.data.get(split)?;
-        let file = data.file.as_ref().filter(|_| split == "train").unwrap_or(&data.source);
+        let file = data.file.as_ref().unwrap_or(&data.source);
         Path::new(file).is_file().then(|| (split.to_owned(), file.clone()))
     };
-    // Validation queries held out from the training data are not a file.
-    let files = [Some(file("train")?), file("valid"), file("test")].into_iter().flatten();
+    // Validation queries held out from the training data need no option.
+    let valid = file("valid").filter(|_| info.data["valid"].file.is_none());
+    let files = [Some(file("train")?), valid, file("test")].into_iter().flatten();
     let settings = given.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
     let ensemble = (!info.members.is_empty()).then(|| ("ensemble".to_owned(), info.members.len().to_string()));
     let model = [("model".to_owned(), model.to_string())];

@@ -105,13 +105,13 @@ const MAX_DEFAULT: usize = 24;
 pub fn arrange(tool: Command) -> Command {
     let tool = prose::fold_help(tool).mut_subcommands(command).mut_args(|arg| {
         let is_common = COMMON_GLOBAL.iter().any(|name| arg.get_long() == Some(*name));
-        for_both(with_feature(arg), is_common)
+        with_short_help(with_feature(arg), is_common)
     });
     let options = tool.clone().help_template("{options}").render_long_help().to_string();
     let (examples, rest) = examples_and_rest(&tool);
     let tasks = tasks(&tool);
     let short = format!(
-        "{tasks}\n\n{}\n\n'burnrank COMMAND -h' shows the options of a command, 'burnrank --help' everything.",
+        "{tasks}\n\n{}\nSee 'burnrank COMMAND -h' for a command, 'burnrank --help' for all options.",
         first_examples(&tool, &examples)
     );
     let heading = heading(&tool, "Options");
@@ -134,7 +134,7 @@ fn command(command: Command) -> Command {
             (Some(long), Some(common)) => common.contains(&long),
             _ => true,
         };
-        for_both(with_feature(arg), is_common)
+        with_short_help(with_feature(arg), is_common)
     });
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let command = match name == "serve" && !cfg!(feature = "serve") {
@@ -145,7 +145,7 @@ fn command(command: Command) -> Command {
 }
 
 /// Gives an option a short help for `-h`, or hides it there. The short help ends at the first semicolon and omits long defaults.
-fn for_both(arg: Arg, is_common: bool) -> Arg {
+fn with_short_help(arg: Arg, is_common: bool) -> Arg {
     if !is_common {
         return arg.hide_short_help(true);
     }
@@ -181,7 +181,7 @@ fn tasks(tool: &Command) -> String {
         let lines = commands.iter().map(|(name, line)| format!("\n  {name:<11}  {line}"));
         heading(tool, title) + &lines.collect::<String>()
     };
-    TASKS.iter().map(task).collect::<Vec<_>>().join("\n")
+    TASKS.iter().map(task).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Splits the text below the options of a command into its examples, without their heading, and the rest.
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn short_help_of_an_option_has_no_details() {
         let help = |text: &'static str| {
-            let arg = for_both(Arg::new("x").help(text), true);
+            let arg = with_short_help(Arg::new("x").help(text), true);
             (arg.get_help().unwrap().to_string(), arg.get_long_help().unwrap().to_string())
         };
         let long = "File to write; '-' is standard output [default: model]";

@@ -12,7 +12,7 @@ fn short_help_of_the_tool_lists_commands_by_task() {
     }
     let examples = help.split("\nExamples:\n").nth(1).expect("examples");
     assert_eq!(examples.lines().filter(|line| line.starts_with("  burnrank ")).count(), 3, "{help}");
-    assert!(help.ends_with("'burnrank --help' everything.\n"), "{help}");
+    assert!(help.ends_with("'burnrank --help' for all options.\n"), "{help}");
     // Without a command, the same help goes to standard error.
     let ran = place.run("");
     assert_eq!((ran.code, ran.err), (Some(2), help));

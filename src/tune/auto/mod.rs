@@ -205,7 +205,7 @@ impl<'a> Selection<'a> {
         Ok((candidates, false))
     }
 
-    /// Returns whether there is no time for another round, judging by the mean time of previous rounds.
+    /// Returns whether there is no time for another round, based on the mean time of previous rounds.
     fn is_late(&self, rounds: usize) -> bool {
         let passed = self.began.elapsed();
         let next = passed.checked_div(rounds as u32).unwrap_or_default();

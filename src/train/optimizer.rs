@@ -1,4 +1,4 @@
-//! The rules that turn gradients into steps: Burn's, of which Adam has a kernel of our own on a GPU.
+//! The rules that turn gradients into updates of weights: Burn's optimizers. Adam has its own GPU kernel.
 
 #[cfg(feature = "cubecl")]
 use super::adam::DeviceAdam;

@@ -100,7 +100,7 @@ pub(super) fn run(context: &PartContext<'_>, ranker: &Ranker, queries: &[usize],
 /// history, value, slope, their product and sum, and the gradient.
 const COPIES: u64 = 7;
 
-/// Refuses hidden units that do not fit into memory for so many documents.
+/// Refuses hidden units that do not fit into memory for this number of documents.
 fn ask_for_units(ranker: &Ranker, documents: usize) -> Result<()> {
     let units: usize = ranker.config().architecture.hidden().iter().sum();
     let values = (documents as u64).saturating_mul(units as u64).saturating_mul(COPIES);

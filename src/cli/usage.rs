@@ -51,7 +51,7 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, NoCommand> {
     })
 }
 
-/// Numbers below zero are numbers, not options: what is wrong with them is for the option to say.
+/// Parses negative numbers as values rather than options, so that the option reports why they are invalid.
 fn with_negative_numbers(command: Command) -> Command {
     let allow = |arg: Arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg };
     command.mut_args(allow).mut_subcommands(with_negative_numbers)

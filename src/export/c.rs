@@ -226,9 +226,9 @@ void {name}_score(const float *features, size_t documents, float *scores)
 
 /// Computes centers and spreads of one query's features after the steps `before`, for a step within queries.
 fn fit(before: &[Step], step: &Step) -> String {
-    let Step::WithinQuery(measure) = step else { return String::new() };
+    let Step::WithinQuery(statistic) = step else { return String::new() };
     let [first, value] = ["features[i]", "features[d * FEATURES + i]"].map(|raw| scaled(before, raw).double);
-    let numbers = match measure {
+    let numbers = match statistic {
         Statistic::Moments => format!(
             "
         double sum = 0.0, squares = 0.0;

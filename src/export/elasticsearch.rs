@@ -32,7 +32,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let body = match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
-            check_scaling(request, net.scaling)?;
+            request.affine("elasticsearch", net.scaling)?;
             if net.layers.len() == 1 {
                 linear(&net, names)?
             } else {
@@ -62,18 +62,6 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
 
 fn text(value: &Value) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Record(error.to_string()))
-}
-
-/// Refuses scalings for which the plugin has no normaliser.
-fn check_scaling(request: &Request<'_>, scaling: &[Step]) -> Result<()> {
-    match scaling {
-        [] | [Step::Affine(_)] => Ok(()),
-        _ => {
-            let kind = request.model.info.scaler.kind();
-            let remedy = "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees";
-            Err(request.refused("elasticsearch", &format!("features of scaling {kind}"), remedy))
-        }
-    }
 }
 
 fn linear(net: &Net<'_>, names: &[String]) -> Result<Value> {

@@ -34,6 +34,7 @@ mod scaling;
 mod solr;
 mod vespa;
 
+use crate::data::scale::{Affine, Step};
 use crate::error::{Error, Result};
 use crate::model::{Model, Scorer};
 use crate::name::unknown;
@@ -164,6 +165,20 @@ impl<'a> Request<'a> {
         let kind = scaler.kind();
         let remedy = "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c";
         Err(self.refused(format, &format!("features scaled within each query ({kind})"), remedy))
+    }
+
+    /// The parameters of an affine scaling, or `None` without scaling; refuses scalings for which engines have no normaliser.
+    fn affine<'s>(&self, format: &str, scaling: &'s [Step]) -> Result<Option<&'s Affine>> {
+        match scaling {
+            [] => Ok(None),
+            [Step::Affine(affine)] => Ok(Some(affine)),
+            _ => {
+                let kind = self.model.info.scaler.kind();
+                let remedy =
+                    "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees";
+                Err(self.refused(format, &format!("features of scaling {kind}"), remedy))
+            }
+        }
     }
 
     /// Refuses a sum of kernels.

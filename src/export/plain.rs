@@ -8,7 +8,7 @@
 use super::scaling::{constant, is_per_query, raw_bound};
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
-use crate::model::{Branch, Child, Forest, Rule, Tree, ZERO};
+use crate::model::{Branch, Child, Forest, Rule, Tree, ZERO, largest_f32};
 
 /// A tree of plain branches.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -198,22 +198,16 @@ fn bounds(rule: &Rule) -> Vec<f32> {
     // LightGBM treats values close to zero as zero.
     let mut bounds = vec![(-ZERO).next_down(), ZERO, f32::INFINITY];
     match rule {
-        Rule::AtMost { threshold, .. } => bounds.push(at_most(*threshold)),
+        Rule::AtMost { threshold, .. } => bounds.push(largest_f32(*threshold)),
         Rule::OneOf { categories: words, .. } => {
             bounds.push(-1.0);
             let has = |category: usize| words.get(category / 32).is_some_and(|word| word >> (category % 32) & 1 == 1);
             let changes = (1..=words.len() * 32).filter(|&category| has(category) != has(category - 1));
-            bounds.extend(changes.map(|category| at_most((category as f64).next_down())));
+            bounds.extend(changes.map(|category| largest_f32((category as f64).next_down())));
         }
     }
     bounds.sort_by(f32::total_cmp);
     bounds
-}
-
-/// The largest f32 that is at most `number`.
-fn at_most(number: f64) -> f32 {
-    let nearest = number as f32;
-    if f64::from(nearest) > number { nearest.next_down() } else { nearest }
 }
 
 #[cfg(test)]

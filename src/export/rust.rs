@@ -202,8 +202,8 @@ pub fn score(features: &[f32], scores: &mut [f32]) {{
 
 /// Computes centers and spreads of one query's features after the steps `before`, for a step within queries.
 fn fit(before: &[Step], step: &Step) -> String {
-    let Step::WithinQuery(measure) = step else { return String::new() };
-    let (count, numbers) = match measure {
+    let Step::WithinQuery(statistic) = step else { return String::new() };
+    let (count, numbers) = match statistic {
         Statistic::Moments => (
             "    let documents = (features.len() / FEATURES) as f64;\n",
             "

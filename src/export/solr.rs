@@ -15,7 +15,7 @@ use super::numbers::short;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::constant;
 use super::{Exported, Request};
-use crate::data::scale::{Affine, Statistic, Step};
+use crate::data::scale::{Affine, Statistic};
 use crate::error::{Error, Result};
 use crate::model::{Child, Dense, Scorer};
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let (class, params) = match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
-            let affine = affine(request, &net)?;
+            let affine = request.affine("solr", net.scaling)?;
             if let Some(affine) = affine {
                 norms = (0..names.len()).map(|feature| normalizer(affine, feature)).collect();
             }
@@ -82,19 +82,6 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
 
 fn text(value: &Value) -> Result<String> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Error::Record(error.to_string()))
-}
-
-/// The parameters of a scaling for which Solr has a normaliser.
-fn affine<'a>(request: &Request<'_>, net: &Net<'a>) -> Result<Option<&'a Affine>> {
-    match net.scaling {
-        [] => Ok(None),
-        [Step::Affine(affine)] => Ok(Some(affine)),
-        _ => {
-            let kind = request.model.info.scaler.kind();
-            let remedy = "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees";
-            Err(request.refused("solr", &format!("features of scaling {kind}"), remedy))
-        }
-    }
 }
 
 /// The normaliser of a feature; `None` if it is constant.

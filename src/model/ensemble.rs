@@ -74,7 +74,7 @@ const ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
 
 /// The square root of the mean over queries of the variance of scores within a query; 0 if it is only rounding, or if
 /// scores are not finite.
-pub(crate) fn spread(scores: &[f32], offsets: &[usize]) -> f64 {
+pub(crate) fn score_deviation(scores: &[f32], offsets: &[usize]) -> f64 {
     let (mut variances, mut squares) = (0.0, 0.0);
     for rows in offsets.windows(2).map(|pair| &scores[pair[0]..pair[1]]) {
         let n = rows.len().max(1) as f64;

@@ -25,10 +25,14 @@ fn ordered(value: f32) -> i32 {
 
 /// The largest key that goes left.
 pub(super) fn of_threshold(threshold: f64) -> i32 {
-    let nearest = threshold as f32;
-    let below = if f64::from(nearest) > threshold { nearest.next_down() } else { nearest };
     // Converts -0 to 0.
-    ordered(below + 0.0)
+    ordered(largest_f32(threshold) + 0.0)
+}
+
+/// The largest f32 that is at most `number`.
+pub(crate) fn largest_f32(number: f64) -> f32 {
+    let nearest = number as f32;
+    if f64::from(nearest) > number { nearest.next_down() } else { nearest }
 }
 
 /// The keys of `N` values of one feature.

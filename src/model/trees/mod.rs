@@ -19,5 +19,5 @@ mod tests;
 
 pub(super) use evaluate::Keys;
 pub use forest::Forest;
-pub(crate) use key::ZERO;
+pub(crate) use key::{ZERO, largest_f32};
 pub use tree::{Branch, Child, Rule, Tree, WhenMissing};

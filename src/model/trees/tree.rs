@@ -84,9 +84,7 @@ impl Tree {
     /// If the number of leaves is not the number of branches plus one, a branch or a leaf is not reached by exactly one
     /// path from the root, a threshold is NaN, or a leaf value is not finite.
     pub fn new(branches: Vec<Branch>, leaves: Vec<f64>) -> Result<Self> {
-        let tree = Tree { branches, leaves };
-        tree.check().map_err(|problem| Error::Data(format!("not a decision tree: {problem}")))?;
-        Ok(tree)
+        Tree::checked(branches, leaves).map_err(|problem| Error::Data(format!("not a decision tree: {problem}")))
     }
 
     /// Like [`Tree::new`], with the problem as error.

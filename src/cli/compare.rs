@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let panels = args.pairs().len() * metrics.len();
     if args.figure.is_some() && panels > MAX_PANELS {
         bail!(Usage(format!(
-            "{panels} comparisons are too many for a figure (maximum {MAX_PANELS}): pass fewer systems or metrics"
+            "{panels} comparisons are too many for a figure of at most {MAX_PANELS}: pass fewer systems"
         )));
     }
     let folds = args.folds.map(usize::from);

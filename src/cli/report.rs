@@ -164,14 +164,11 @@ fn html_page(
             sections.push(Section::new("metrics", "Metrics", evaluation.metrics(&args.metric)?));
             sections.push(Section::new("comparison", "Comparison", comparisons.section()?));
         }
-        None => {
-            before += &aside("Not evaluated: all metrics are those of training. Pass --data to evaluate the models.")
-        }
+        None => before += &aside("Not evaluated, because --data was not given: all metrics are from training."),
     }
     for (place, (model, explanation)) in models.iter().zip(explanations).enumerate() {
         let title = format!("Explanation of {}", model.name);
-        let content = explanation::section(explanation)?;
-        sections.push(Section::new(&format!("explanation-{}", place + 1), &title, content));
+        sections.push(Section::new(&format!("explanation-{}", place + 1), &title, explanation::section(explanation)?));
     }
     sections.push(Section::new("training", "Training", model::training(models)?));
     sections.push(Section::new("configuration", "Configuration", model::configuration(models)));

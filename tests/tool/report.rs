@@ -156,7 +156,7 @@ fn commands_name_files_from_the_folder_of_the_report() {
     let page = place.read("elsewhere/page.html");
     assert!(page.contains("burnrank train --train ../data.txt --model linear"), "{page}");
     assert!(page.contains("--out ../model") && page.contains("relative to the folder"), "{page}");
-    // The training data is gone: its name stays, with a note.
+    // The training data is missing: the page has its name and a note.
     std::fs::rename(place.path().join("data.txt"), place.path().join("moved.txt")).unwrap();
     place.run("report model -o page.html").good();
     let page = place.read("page.html");
@@ -181,7 +181,7 @@ fn long_logs_take_little_memory() {
     let record = |epoch: usize| line.replacen("\"epoch\":1,", &format!("\"epoch\":{epoch},"), 1) + "\n";
     assert_ne!(record(7).trim(), line);
     let mut all: String = (1..=600_000).map(record).collect();
-    // A line without an end, as of a file that is not a log.
+    // A very long line, as of a file that is not a log.
     all += &"x".repeat(50_000_000);
     std::fs::write(&log, &all).unwrap();
     place.run("report model -o page.html --max-memory 120MB").good();

@@ -35,35 +35,24 @@ pub fn text(args: &Args, model: &Model, explanation: &Explanation) -> String {
     if !explanation.dependences.is_empty() {
         text += &format!("\n{}\n{}", heading("Mean score by feature value"), ui::table(&dependences(explanation)));
     }
-    for (change, verb) in explanation
-        .changes
-        .won
-        .iter()
-        .map(|c| (c, "gained"))
-        .chain(explanation.changes.lost.iter().map(|c| (c, "lost")))
-    {
-        text += &("\n".to_owned() + &query(change, verb, explanation, &names));
+    for (verb, changes) in [("gained", &explanation.changes.won), ("lost", &explanation.changes.lost)] {
+        changes.iter().for_each(|change| text += &format!("\n{}", query(change, verb, explanation, &names)));
     }
     text + "\n" + &about(args, model, explanation)
 }
 
 /// The most important features, in one to three sentences.
 pub fn summary(explanation: &Explanation) -> String {
-    let (metric, all) = (&explanation.metric, explanation.importances.len());
-    let value = format!(
-        "{metric} is {} on {}.",
-        fixed(explanation.value.mean, 4),
-        counted(explanation.value.n, "query", "queries")
-    );
-    let helping: Vec<&Importance> = explanation.importances.iter().filter(|importance| importance.helps()).collect();
-    let harming: Vec<&Importance> =
-        explanation.importances.iter().rev().filter(|importance| importance.harms()).collect();
-    let name = |(place, importance): (usize, &&Importance)| {
-        let words = if place == 0 { " when its values are permuted" } else { "" };
-        format!("{} ({}{words})", explanation.feature_names[importance.feature], metric_change(importance.decrease))
+    let Explanation { metric, importances, feature_names, .. } = explanation;
+    let (mean, queries) = (fixed(explanation.value.mean, 4), counted(explanation.value.n, "query", "queries"));
+    let helping: Vec<&Importance> = importances.iter().filter(|importance| importance.helps()).collect();
+    let harming: Vec<&Importance> = importances.iter().rev().filter(|importance| importance.harms()).collect();
+    let name = |importance: &Importance, words: &str| {
+        format!("{} ({}{words})", feature_names[importance.feature], metric_change(importance.decrease))
     };
-    let top: Vec<String> = helping.iter().take(3).enumerate().map(name).collect();
-    let features = counted(all, "feature", "features");
+    let words = [" when its values are permuted", "", ""];
+    let top: Vec<String> = helping.iter().zip(words).map(|(importance, words)| name(importance, words)).collect();
+    let features = counted(importances.len(), "feature", "features");
     let help = match top.as_slice() {
         [] => "No feature is significantly important: all intervals contain 0.".to_owned(),
         [one] => format!("1 of {features} is significantly important: {one}."),
@@ -74,20 +63,14 @@ pub fn summary(explanation: &Explanation) -> String {
             format!("{count} of {features} are significantly important{most} {others} and {last}.")
         }
     };
-    let worst: Vec<String> = harming
-        .iter()
-        .take(3)
-        .map(|importance| {
-            format!("{} ({})", explanation.feature_names[importance.feature], metric_change(importance.decrease))
-        })
-        .collect();
+    let worst: Vec<String> = harming.iter().take(3).map(|importance| name(importance, "")).collect();
     let harm = match harming.len() {
         0 => String::new(),
         1 => format!(" 1 is harmful: {}.", worst[0]),
         many if many <= 3 => format!(" {many} are harmful: {}.", worst.join(", ")),
         many => format!(" {many} are harmful, most of all {}.", worst.join(", ")),
     };
-    format!("{value} {help}{harm}")
+    format!("{metric} is {mean} on {queries}. {help}{harm}")
 }
 
 fn right(name: &str) -> (&str, Align) {
@@ -154,20 +137,20 @@ fn query(change: &QueryChange, verb: &str, explanation: &Explanation, names: &[S
     );
     let title = paragraph(&title);
     let mut text = heading(title.trim_end()) + "\n";
-    let Some(decided) = &change.change else {
+    let Some(pair) = &change.change else {
         return text + &paragraph(TIES);
     };
-    text += &paragraph(&decision(decided, &explanation.comparison.baseline));
-    let (better, worse) = (format!("label {}", decided.better.label), format!("label {}", decided.worse.label));
+    text += &paragraph(&decision(pair, &explanation.comparison.baseline));
+    let (better, worse) = (format!("label {}", pair.better.label), format!("label {}", pair.worse.label));
     let mut table = Table::new(&[("feature", Align::Left), right(&better), right(&worse), right("contribution")]);
-    for part in &decided.contributions {
+    for part in &pair.contributions {
         let value = |value: f32| number(f64::from(value));
         table.row([names[part.feature].clone(), value(part.better), value(part.worse), signed(part.contribution, 4)]);
     }
-    table.row(["all others".to_owned(), String::new(), String::new(), signed(decided.other_contributions, 4)]);
-    table.row(["score difference".to_owned(), String::new(), String::new(), signed(decided.score_difference, 4)]);
+    table.row(["all others".to_owned(), String::new(), String::new(), signed(pair.other_contributions, 4)]);
+    table.row(["score difference".to_owned(), String::new(), String::new(), signed(pair.score_difference, 4)]);
     text += &ui::table(&table);
-    if decided.contributions_add_up { text } else { text + &paragraph(DO_NOT_ADD_UP) }
+    if pair.contributions_add_up { text } else { text + &paragraph(DO_NOT_ADD_UP) }
 }
 
 /// Shown for a change without two documents that are responsible for it.

@@ -47,8 +47,7 @@ pub fn explanation((folder, force): (&Path, bool), explanation: &Explanation, to
 /// The change of the metric when each of the `top` features is permuted: a filled dot if significant, else a ring.
 pub fn importance(explanation: &Explanation, top: usize) -> anyhow::Result<String> {
     let shown: Vec<_> = explanation.importances.iter().take(top.clamp(1, 40)).collect();
-    let names: Vec<String> =
-        shown.iter().map(|importance| explanation.feature_names[importance.feature].clone()).collect();
+    let names: Vec<String> = shown.iter().map(|one| explanation.feature_names[one.feature].clone()).collect();
     let ends = |importance: &&burnrank::analysis::explain::Importance| {
         let (low, high) = importance.interval.unwrap_or((importance.decrease, importance.decrease));
         [-low, -high]

@@ -40,7 +40,8 @@ pub fn settings(out: &Output, result: &SearchResult) -> anyhow::Result<()> {
             title.draw(&Text::new(line, (16, 14 + 26 * place as i32), style)).map_err(failed)?;
         }
         let areas = rest.split_evenly((rows, COLUMNS));
-        areas.iter().zip(&panels).try_for_each(|(area, (setting, dots))| panel(area, result, setting, dots, &shared))
+        let mut panels = areas.iter().zip(&panels);
+        panels.try_for_each(|(area, (setting, dots))| panel(area, &result.metric, setting, dots, &shared))
     })?;
     out.write_text(&picture)
 }
@@ -100,9 +101,7 @@ impl Axis {
 
     fn place(&self, dot: &Dot) -> f64 {
         match self {
-            Axis::Categories(categories) => {
-                categories.iter().position(|kind| *kind == dot.text).unwrap_or_default() as f64
-            }
+            Axis::Categories(names) => names.iter().position(|name| *name == dot.text).unwrap_or_default() as f64,
             Axis::Log { zero, .. } => match dot.text.parse::<f64>() {
                 Ok(value) if value > 0.0 => value.log10(),
                 _ => zero.unwrap_or_default(),
@@ -133,13 +132,7 @@ fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
 
-fn panel(
-    area: &Area,
-    result: &SearchResult,
-    setting: &Dimension,
-    dots: &[Dot],
-    shared: &Range<f64>,
-) -> anyhow::Result<()> {
+fn panel(area: &Area, metric: &str, setting: &Dimension, dots: &[Dot], shared: &Range<f64>) -> anyhow::Result<()> {
     let axis = Axis::of(setting, dots);
     let name_value = decimal(shared);
     let name_setting = |at: &f64| axis.label(*at);
@@ -160,7 +153,7 @@ fn panel(
         .y_labels(axis.marks())
         .x_label_formatter(&name_value)
         .y_label_formatter(&name_setting)
-        .x_desc(result.metric.clone())
+        .x_desc(metric)
         .draw()
         .map_err(failed)?;
     // Trials that trained longer are drawn on top.

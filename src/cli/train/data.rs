@@ -53,7 +53,10 @@ impl Args {
 
 /// Gives all splits the number of features of the training data, or `stated` features.
 pub fn fit_widths(splits: &mut Splits, stated: Option<usize>) -> anyhow::Result<()> {
-    splits.fit_widths(stated)?.iter().for_each(|filled| widths::note_filled(&filled.file, filled.features, filled.width));
+    splits
+        .fit_widths(stated)?
+        .iter()
+        .for_each(|filled| widths::note_filled(&filled.file, filled.features, filled.width));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::prose::named;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
+use anyhow::bail;
 use burnrank::data::{FoldFiles, find_folds};
 use burnrank::numeric::Mean;
 use burnrank::train::{Splits, report_metrics};
@@ -20,8 +21,7 @@ use std::path::Path;
 /// Trains and evaluates on every fold, and reports mean and standard deviation over the folds.
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
     if args.read.query_file.is_some() {
-        let message = "--query-file does not work with --folds: put FILE.query next to each file";
-        return Err(Usage(message.into()).into());
+        bail!(Usage("--query-file does not work with --folds: put FILE.query next to each file".into()));
     }
     let folds = find_folds(folder)?;
     let claim = |fold: &FoldFiles| args.out.as_ref().map(|out| args.claim(&out.join(&fold.name))).transpose();

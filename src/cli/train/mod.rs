@@ -25,6 +25,7 @@ use super::output::Output;
 use super::prose::indented;
 use super::protect;
 use super::ui;
+use anyhow::bail;
 use burnrank::data::cache::check_in_use;
 use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::distributed::Member;
@@ -218,7 +219,7 @@ impl Args {
                     true => "--feature-names: this cache already has feature names: rebuild it to change them",
                     false => "--feature-names: this table already has column names: rename the columns to change them",
                 };
-                return Err(Usage(message.into()).into());
+                bail!(Usage(message.into()));
             }
             let is_default = FeatureNames::unnamed(1).of_width(features)? == names;
             return Ok(if is_default { Vec::new() } else { names.to_vec() });
@@ -244,7 +245,7 @@ impl Args {
         protect::check_holds_no_input(place.folder(), "--out")?;
         protect::check_not_input(&checkpoint, "--out")?;
         if checkpoint.exists() && !is_checkpoint(&checkpoint) {
-            anyhow::bail!(
+            bail!(
                 "{} exists and is not a checkpoint: training would overwrite it; move it, or choose another --out",
                 checkpoint.display()
             );
@@ -255,7 +256,7 @@ impl Args {
                 (true, true) => "continue with --resume (--resume --force if the model is of another run), or ",
                 (false, _) => "",
             };
-            anyhow::bail!(
+            bail!(
                 "{}: checkpoint of an interrupted run: {resume}discard it and train again with --force",
                 checkpoint.display()
             );
@@ -264,13 +265,11 @@ impl Args {
             return Err(protect::exists(out, "--out"));
         }
         if let Some(log) = self.log.as_ref().filter(|log| is_inside(log, place.folder())) {
-            let message = format!("--log {}: inside the model folder: choose another file", log.display());
-            return Err(Usage(message).into());
+            bail!(Usage(format!("--log {}: inside the model folder: choose another file", log.display())));
         }
         for (what, path) in [("checkpoint", checkpoint.as_path()), ("model", place.folder())] {
             if let Some(log) = self.log.as_ref().filter(|log| protect::is_same(log, path)) {
-                let message = format!("--log {}: also the path of the {what}: choose another file", log.display());
-                return Err(Usage(message).into());
+                bail!(Usage(format!("--log {}: also the path of the {what}: choose another file", log.display())));
             }
         }
         let may_replace = self.force || self.resume;
@@ -291,13 +290,13 @@ impl Args {
         let Some(run) = model.run.filter(|run| run.identity == identity) else {
             let other = format!("{folder}: the existing model was trained with other settings or data");
             if !checkpoint.exists() {
-                anyhow::bail!("{other}: choose another --out, or replace it with --force");
+                bail!("{other}: choose another --out, or replace it with --force");
             }
             let place = checkpoint.display();
             if Ensemble::identity_in(&checkpoint)? == identity {
-                anyhow::bail!("{other}: continue from {place} and replace the model with --resume --force");
+                bail!("{other}: continue from {place} and replace the model with --resume --force");
             }
-            anyhow::bail!(
+            bail!(
                 "{other}, and so was the checkpoint {place}: to resume, pass the settings and data of that run; otherwise \
                  choose another --out, or discard both and train again with --force without --resume"
             );
@@ -307,7 +306,7 @@ impl Args {
         }
         let same = model.settings.get("epochs").and_then(serde_json::Value::as_u64) == Some(epochs as u64);
         if run.finish == Finish::Stopped || !same {
-            anyhow::bail!(
+            bail!(
                 "{folder}: the model is of this run, but the checkpoint {} is missing: choose another --out, or train \
                  again and replace it with --force",
                 checkpoint.display()
@@ -325,12 +324,10 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     config.check_build()?;
     args.settings.check_ensemble(&config, args.train.is_some() && args.valid.is_none())?;
     if args.targets.is_some() && !config.objective.takes_targets() {
-        let message = format!("--targets does not work with {}: add --objective ranknet", config.objective);
-        return Err(Usage(message).into());
+        bail!(Usage(format!("--targets does not work with {}: add --objective ranknet", config.objective)));
     }
     if args.repeat.is_some_and(|count| count > 1) && args.folds.is_none() && args.test.is_none() {
-        let message = "--repeat needs test queries: add --test FILE, or use --folds DIR";
-        return Err(Usage(message.into()).into());
+        bail!(Usage("--repeat needs test queries: add --test FILE, or use --folds DIR".into()));
     }
     let device = device::open(&args.settings.device)?;
     if let Some(message) = device::chosen(&args.settings.device, &device) {
@@ -345,7 +342,7 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
                 return distributed::assist(args, train, config, &device, member);
             }
             let Some(out) = &args.out else {
-                return Err(Usage("--train needs --out DIR, the model folder to write".into()).into());
+                bail!(Usage("--train needs --out DIR, the model folder to write".into()));
             };
             let claimed = args.claim(out)?;
             single_model::run(args, train, (out, &claimed), config, (&device, member))

@@ -93,7 +93,14 @@ impl Repeats {
     /// Evaluates the models of all seeds on the test queries of a fold.
     pub fn add(&mut self, first: &Model, others: &[Model], test: &Dataset) -> anyhow::Result<()> {
         for (place, model) in std::iter::once(first).chain(others).enumerate() {
-            self.evaluate(place, model, test)?;
+            let scores = model.score(test)?;
+            for (metric, seeds) in self.metrics.iter().zip(&mut self.values) {
+                let values = evaluate(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
+                // A metric without a value on these labels was reported before.
+                let values = values.unwrap_or_else(|_| vec![None; test.n_queries()]);
+                seeds[place].folds.push(Summary::of(&values).mean);
+                seeds[place].queries.extend(values);
+            }
         }
         Ok(())
     }
@@ -103,25 +110,9 @@ impl Repeats {
         self.seeds[0]
     }
 
-    fn evaluate(&mut self, place: usize, model: &Model, test: &Dataset) -> anyhow::Result<()> {
-        let scores = model.score(test)?;
-        for (metric, seeds) in self.metrics.iter().zip(&mut self.values) {
-            let values = evaluate(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
-            // A metric without a value on these labels was reported before.
-            let values = values.unwrap_or_else(|_| vec![None; test.n_queries()]);
-            seeds[place].folds.push(Summary::of(&values).mean);
-            seeds[place].queries.extend(values);
-        }
-        Ok(())
-    }
-
-    fn variation(&self, metric: usize) -> Variation {
-        Variation::of(&self.values[metric])
-    }
-
     /// The variation over seeds relative to that over queries, for `--metric`.
     fn verdict(&self) -> String {
-        let (name, variation) = (self.metrics[0].name(), self.variation(0));
+        let (name, variation) = (self.metrics[0].name(), Variation::of(&self.values[0]));
         let (deviation, half_width) = (variation.deviation, variation.half_width());
         if deviation == 0.0 {
             return format!("The seed has no effect: {name} is the same for all {} seeds.", self.seeds.len());
@@ -142,7 +133,7 @@ impl Repeats {
         let mut columns = vec![("test", Align::Left)];
         columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
         let mut table = Table::new(&columns);
-        let variations: Vec<Variation> = (0..names.len()).map(|metric| self.variation(metric)).collect();
+        let variations: Vec<Variation> = self.values.iter().map(|seeds| Variation::of(seeds)).collect();
         let mut row = |title: String, value: &dyn Fn(&Variation) -> String| {
             table.row([title].into_iter().chain(variations.iter().map(value)));
         };
@@ -156,14 +147,15 @@ impl Repeats {
     }
 
     pub fn json(&self) -> Value {
-        let one = |(measure, metric): (usize, &Arc<dyn Metric>)| {
-            let spread = self.summary(measure);
+        let one = |(metric, seeds): (&Arc<dyn Metric>, &Vec<SeedValues>)| {
+            let variation = Variation::of(seeds);
             let value = json!({
-                "seeds": spread.seeds, "mean": spread.mean, "standard_deviation": spread.deviation, "queries": spread.queries,
+                "seeds": variation.seeds, "mean": variation.mean, "standard_deviation": variation.deviation,
+                "queries": variation.queries,
             });
             (metric.name(), value)
         };
-        let metrics: serde_json::Map<String, Value> = self.metrics.iter().enumerate().map(one).collect();
+        let metrics: serde_json::Map<String, Value> = self.metrics.iter().zip(&self.values).map(one).collect();
         json!({"seeds": self.seeds, "test": metrics, "summary": self.verdict()})
     }
 }

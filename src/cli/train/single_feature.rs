@@ -1,6 +1,6 @@
 //! Compares the model with the best single feature on the validation queries.
 
-use super::warn::Warning;
+use super::warnings::Warning;
 use burnrank::metric::Summary;
 use burnrank::{Conventions, Dataset, Metric, Model, TrainConfig, evaluate};
 use rayon::prelude::*;

@@ -12,7 +12,7 @@ use super::protect;
 use super::train::{self, Warning, features};
 use super::ui::{self, Bar, Unit};
 use super::{Interrupted, Usage};
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use burnrank::data::find_folds;
 use burnrank::distributed::Member;
 use burnrank::metric::DEFAULT_METRIC;
@@ -125,8 +125,7 @@ impl Args {
             space.set(Part::Objective, "objective", Choices::List(names))?;
         }
         let Some(until) = self.seconds.map_or(Some(None), |seconds| deadline(seconds).map(Some)) else {
-            let message = format!("--seconds {}: expected a number above 0", self.seconds.unwrap_or_default());
-            return Err(Usage(message).into());
+            bail!(Usage(format!("--seconds {}: expected a number above 0", self.seconds.unwrap_or_default())));
         };
         let search = Search {
             space,
@@ -146,8 +145,7 @@ impl Args {
         let mut all = Vec::new();
         if let Some(folder) = &self.folds {
             if self.read.query_file.is_some() {
-                let message = "--query-file does not work with --folds: put FILE.query next to each file";
-                return Err(Usage(message.into()).into());
+                bail!(Usage("--query-file does not work with --folds: put FILE.query next to each file".into()));
             }
             for fold in find_folds(folder)? {
                 let [train, valid] = [&fold.train, &fold.vali].map(|path| train::read(path, &self.read));
@@ -270,7 +268,7 @@ fn check_free(out: &Path, args: &Args) -> anyhow::Result<()> {
     protect::check_not_input(&journal, "--out")?;
     let started = journal.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
     if started && !args.force && !args.resume {
-        anyhow::bail!(
+        bail!(
             "{} exists already: continue this search with --resume, choose another --out, or replace it with --force",
             journal.display()
         );

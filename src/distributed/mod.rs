@@ -20,7 +20,7 @@ pub(crate) use encoding::{bytes_of, doubles_of, of_bytes, of_doubles};
 pub use member::{Failure, Member};
 #[cfg(feature = "mpi")]
 pub use mpi::Mpi;
-pub(crate) use partition::{cut, owned};
+pub(crate) use partition::{range_of_rank, split_queries};
 pub(crate) use same::{Fact, data_fact, setting_facts};
 pub(crate) use tree::Tree;
 

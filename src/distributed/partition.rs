@@ -6,7 +6,7 @@ use std::ops::Range;
 /// number of queries.
 ///
 /// `offsets`: the first document of each query, and the number of documents.
-pub(crate) fn cut(offsets: &[usize], parts: usize) -> Vec<usize> {
+pub(crate) fn split_queries(offsets: &[usize], parts: usize) -> Vec<usize> {
     let (queries, documents) = match offsets {
         [starts @ .., end] => (starts, *end as u128),
         [] => (offsets, 0),
@@ -17,7 +17,7 @@ pub(crate) fn cut(offsets: &[usize], parts: usize) -> Vec<usize> {
 }
 
 /// The parts of `all` that a process holds.
-pub(crate) fn owned(all: usize, rank: usize, size: usize) -> Range<usize> {
+pub(crate) fn range_of_rank(all: usize, rank: usize, size: usize) -> Range<usize> {
     rank * all / size..(rank + 1) * all / size
 }
 
@@ -31,7 +31,7 @@ mod tests {
         let mut offsets = vec![0];
         lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
         for parts in [1, 2, 3, 8, 64] {
-            let bounds = cut(&offsets, parts);
+            let bounds = split_queries(&offsets, parts);
             assert_eq!((bounds.len(), bounds[0], bounds[parts]), (parts + 1, 0, 1000));
             let share = offsets[1000] / parts;
             for pair in bounds.windows(2) {
@@ -39,14 +39,14 @@ mod tests {
                 assert!(documents.abs_diff(share) <= 201, "{documents} of {share}");
             }
         }
-        assert_eq!(cut(&[0, 5], 3), [0, 1, 1, 1]);
-        assert_eq!(cut(&[0], 2), [0, 0, 0]);
+        assert_eq!(split_queries(&[0, 5], 3), [0, 1, 1, 1]);
+        assert_eq!(split_queries(&[0], 2), [0, 0, 0]);
     }
 
     #[test]
     fn every_part_has_one_owner() {
         for (all, size) in [(8, 1), (8, 3), (3, 8), (64, 5)] {
-            let parts: Vec<usize> = (0..size).flat_map(|rank| owned(all, rank, size)).collect();
+            let parts: Vec<usize> = (0..size).flat_map(|rank| range_of_rank(all, rank, size)).collect();
             assert_eq!(parts, (0..all).collect::<Vec<_>>());
         }
     }

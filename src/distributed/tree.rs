@@ -5,7 +5,7 @@
 //! processes sum the rest of the tree in the same way. Small sums are gathered whole; for large ones every process sums
 //! one slice, so that no process receives more than about two sums, whatever their number.
 
-use super::{Member, owned};
+use super::{Member, range_of_rank};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ impl Tree {
     pub fn new(shares: usize, size: usize) -> Self {
         let nodes = (0..size).map(|rank| {
             let mut nodes = Vec::new();
-            cover(0..shares, &owned(shares, rank, size), &mut nodes);
+            cover(0..shares, &range_of_rank(shares, rank, size), &mut nodes);
             nodes
         });
         Tree { shares, nodes: nodes.collect() }
@@ -36,7 +36,7 @@ impl Tree {
     /// # Errors
     /// That of `local`, in all processes, as in [`Member::all_gather`].
     pub fn sum(&self, member: &Member, width: usize, local: Result<Vec<Option<Vec<f32>>>>) -> Result<Vec<f32>> {
-        let first = owned(self.shares, member.rank(), member.size()).start;
+        let first = range_of_rank(self.shares, member.rank(), member.size()).start;
         let sums = local.map(|mut local| {
             let mut leaf = |range: &Range<usize>| {
                 (range.len() == 1).then(|| local[range.start - first].take()).map(or_zeros(width))
@@ -71,7 +71,7 @@ impl Tree {
     /// Computes [`Tree::sum`] in slices, one per process.
     fn sliced(&self, member: &Member, width: usize, status: Result<()>, sums: &[Vec<f32>]) -> Result<Vec<f32>> {
         let size = member.size();
-        let slice = |rank: usize| owned(width, rank, size);
+        let slice = |rank: usize| range_of_rank(width, rank, size);
         let mut out = Vec::with_capacity(size + sums.len() * width);
         let mut out_lengths = Vec::with_capacity(size);
         for rank in 0..size {
@@ -174,7 +174,7 @@ mod tests {
                 let tree = Tree::new(shares, size);
                 let of_share = |share| (share != 3).then(|| (0..width).map(|place| value(share, place)).collect());
                 each(size, |member| {
-                    let local = owned(shares, member.rank(), size).map(of_share).collect();
+                    let local = range_of_rank(shares, member.rank(), size).map(of_share).collect();
                     bits(&tree.sum(member, width, Ok(local)).unwrap())
                 })
             };
@@ -192,7 +192,7 @@ mod tests {
             let errors = each(3, |member| {
                 let local = match member.rank() {
                     2 => Err(Error::Data("no memory".into())),
-                    rank => Ok(owned(8, rank, 3).map(|_| Some(vec![1.0; width])).collect()),
+                    rank => Ok(range_of_rank(8, rank, 3).map(|_| Some(vec![1.0; width])).collect()),
                 };
                 tree.sum(member, width, local).unwrap_err().to_string()
             });

@@ -4,7 +4,7 @@
 //! little endian), a JSON header, then the parts, whose lengths are in the header.
 
 use crate::error::{Error, Result};
-use crate::internal::files::{Outlasts, write_whole};
+use crate::internal::files::{Durability, write_whole};
 use crate::internal::hash::Hasher;
 use crate::internal::temporary::parent;
 use crate::memory;
@@ -25,7 +25,7 @@ pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> R
     let folder = parent(path);
     std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
     let checksum = Hasher::of(&body).to_le_bytes();
-    write_whole(path, Outlasts::Power, |file| {
+    write_whole(path, Durability::PowerFailure, |file| {
         let written = [&MAGIC[..], &checksum, &body].into_iter().try_for_each(|part| file.write_all(part));
         written.map_err(|source| Error::io(path, "write", source))
     })

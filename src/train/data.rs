@@ -98,10 +98,10 @@ impl<'a> TrainingData<'a> {
         member.same(Error::Config, "give all processes the same settings", Ok(facts))?;
         let has_pairs = train.has_pairs();
         let partition = Partition::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
-        let own = |data: Dataset, set: usize| {
-            if member.size() == 1 { data } else { data.select(&partition.own(set).collect::<Vec<_>>()) }
+        let local = |data: Dataset, set: usize| {
+            if member.size() == 1 { data } else { data.select(&partition.local(set).collect::<Vec<_>>()) }
         };
-        let (train, valid) = (own(train, 0), own(valid, 1));
+        let (train, valid) = (local(train, 0), local(valid, 1));
         // Wait for all processes before rows are exchanged.
         member.agree(Ok(()))?;
         let scaler = Scaler::fit_distributed(scaling, member, &train, &partition.rows())?;

@@ -25,7 +25,7 @@ pub(super) struct Order {
     queries: Vec<usize>,
     windows: Vec<Window>,
     /// Shards whose pages were requested: all shards of this many windows, and this many shards of the next window.
-    asked: Cell<(usize, usize)>,
+    requested: Cell<(usize, usize)>,
 }
 
 /// Shards whose queries are visited together.
@@ -48,14 +48,14 @@ impl Deref for Order {
 impl Order {
     /// A given order of queries that are all in memory.
     pub fn of(queries: Vec<usize>) -> Self {
-        Order { queries, windows: Vec::new(), asked: Cell::new((0, 0)) }
+        Order { queries, windows: Vec::new(), requested: Cell::new((0, 0)) }
     }
 
     /// Shuffles the queries by (seed, epoch), so that a resumed run gets the same order.
     pub fn draw(data: &Dataset, seed: u64, epoch: u64) -> Self {
         let shards = if data.is_mapped() { shards(data, SHARD) } else { Vec::new() };
         let (queries, windows) = draw(data.n_queries(), shards, seed, epoch);
-        Order { queries, windows, asked: Cell::new((0, 0)) }
+        Order { queries, windows, requested: Cell::new((0, 0)) }
     }
 
     /// Called before visiting the query at `place`: requests pages of the next window in step with the progress in this
@@ -67,25 +67,25 @@ impl Order {
         let next = self.windows.get(now + 1).map_or(0, |next| next.shards.len());
         // The same fraction of the next window as was visited of this one, plus one shard.
         let share = (place - start) as f64 / (window.end - start).max(1) as f64;
-        let wanted = (now + 1, next.min((share * next as f64) as usize + 1));
+        let target = (now + 1, next.min((share * next as f64) as usize + 1));
         let rows = |shard: &Range<usize>| data.offsets()[shard.start]..data.offsets()[shard.end];
-        let mut asked = self.asked.get();
-        if asked.0 <= now && now > 0 {
+        let mut requested = self.requested.get();
+        if requested.0 <= now && now > 0 {
             self.windows[now - 1].shards.iter().for_each(|shard| data.dont_need(rows(shard)));
         }
-        while asked < wanted {
-            match self.windows[asked.0].shards.get(asked.1) {
+        while requested < target {
+            match self.windows[requested.0].shards.get(requested.1) {
                 Some(shard) => {
                     data.will_need(rows(shard));
-                    asked.1 += 1;
+                    requested.1 += 1;
                 }
-                None => asked = (asked.0 + 1, 0),
+                None => requested = (requested.0 + 1, 0),
             }
-            if asked.0 >= self.windows.len() {
+            if requested.0 >= self.windows.len() {
                 break;
             }
         }
-        self.asked.set(asked);
+        self.requested.set(requested);
     }
 }
 

@@ -12,7 +12,7 @@ mod tests;
 pub(super) use evaluated::Evaluated;
 
 use crate::data::Dataset;
-use crate::distributed::{Member, Tree, cut, owned};
+use crate::distributed::{Member, Tree, range_of_rank, split_queries};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -37,12 +37,12 @@ impl Partition {
     /// Partitions training and validation queries with these document offsets into shares.
     pub fn new(member: Member, shares: usize, offsets: [&[usize]; 2]) -> Self {
         let (shares, size) = (shares.max(1), member.size());
-        let bounds = cut(offsets[0], shares);
+        let bounds = split_queries(offsets[0], shares);
         let train = (0..size).map(|rank| {
-            let own = owned(shares, rank, size);
-            bounds[own.start]..bounds[own.end]
+            let shares = range_of_rank(shares, rank, size);
+            bounds[shares.start]..bounds[shares.end]
         });
-        let parts = cut(offsets[1], size);
+        let parts = split_queries(offsets[1], size);
         Partition {
             held: [train.collect(), parts.windows(2).map(|pair| pair[0]..pair[1]).collect()],
             pattern: pattern(&bounds),
@@ -64,7 +64,7 @@ impl Partition {
     }
 
     /// The training (0) or validation (1) queries of this process.
-    pub fn own(&self, set: usize) -> Range<usize> {
+    pub fn local(&self, set: usize) -> Range<usize> {
         self.held[set][self.member.rank()].clone()
     }
 

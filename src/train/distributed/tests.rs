@@ -130,8 +130,8 @@ fn every_batch_is_balanced_over_processes() {
         let mut order = partition.order(1, 1);
         for batch in partition.pattern.chunks_exact(12) {
             for rank in 0..size {
-                let own = owned(12, rank, size);
-                let count = batch.iter().filter(|&&share| own.contains(&(share as usize))).count();
+                let shares = range_of_rank(12, rank, size);
+                let count = batch.iter().filter(|&&share| shares.contains(&(share as usize))).count();
                 assert!(count.abs_diff(12 / size) <= 1, "{count} of {size}");
             }
         }

@@ -3,7 +3,7 @@
 use super::part::{self, PartContext, PartGradient};
 use super::{Batches, Engine, Net, flat, score_valid};
 use crate::data::Dataset;
-use crate::distributed::{doubles_of, of_doubles, owned};
+use crate::distributed::{doubles_of, of_doubles, range_of_rank};
 use crate::error::{Error, Result};
 use crate::model::Ranker;
 use crate::setting::GradientPath;
@@ -49,8 +49,8 @@ impl Engine for Distributed {
         let facts = facts.map(|(name, value)| (name.to_owned(), value.to_string()));
         let facts = epoch.stop.check().map(|()| facts.to_vec());
         partition.member.same(Error::Mismatch, "give all processes the same files and settings", facts)?;
-        let shares = owned(partition.shares(), partition.member.rank(), partition.member.size());
-        let first = partition.own(0).start;
+        let shares = range_of_rank(partition.shares(), partition.member.rank(), partition.member.size());
+        let first = partition.local(0).start;
         Ok(Box::new(DistributedEpoch {
             local: LocalPart {
                 totals: EpochTotals::of_documents(epoch.data.n_documents()),

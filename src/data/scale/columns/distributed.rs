@@ -8,7 +8,7 @@ use super::blocks::{BLOCK, columns_of, combined};
 use super::{Column, ColumnStats, Statistic, quantiles};
 use crate::data::dataset::Dataset;
 use crate::data::scale::step::Step;
-use crate::distributed::{Member, doubles_of, of_doubles, owned};
+use crate::distributed::{Member, doubles_of, of_doubles, range_of_rank};
 use crate::error::{Error, Result};
 use crate::numeric::order::ascending;
 use rayon::prelude::*;
@@ -119,7 +119,7 @@ impl<'a> DistributedColumns<'a> {
                 sample.push((document - self.rows[rank].start) * self.width);
             }
         }
-        let features = |rank: usize| owned(self.width, rank, size);
+        let features = |rank: usize| range_of_rank(self.width, rank, size);
         let mut out = Vec::with_capacity(sample.len() * self.width);
         for to in 0..size {
             for feature in features(to) {
@@ -168,7 +168,7 @@ mod tests {
             for kind in ScaleKind::ALL {
                 let expected = Scaler::fit(kind, &all);
                 for size in [2, 3, 4, 7] {
-                    let rows: Vec<Range<usize>> = (0..size).map(|rank| owned(documents, rank, size)).collect();
+                    let rows: Vec<Range<usize>> = (0..size).map(|rank| range_of_rank(documents, rank, size)).collect();
                     let scalers = each(size, |member| {
                         let own = all.select(&rows[member.rank()].clone().collect::<Vec<_>>());
                         Scaler::fit_distributed(kind, member, &own, &rows).unwrap()

@@ -13,7 +13,7 @@ pub struct DeviceInfo {
     pub device: String,
     /// Name of the backend.
     pub backend: &'static str,
-    /// Name of the hardware; empty if none was devices.
+    /// Name of the hardware; empty if none was found.
     pub name: String,
     /// Memory in bytes, if known.
     pub memory: Option<u64>,

@@ -17,7 +17,7 @@ use super::plain::{PlainTree, PlainTrees};
 use super::{Exported, Request};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
-use proto::{Attribute, Element, Message, Side, doubles, node, singles, value, wholes};
+use proto::{Attribute, Element, Message, Side, doubles, node, singles, value, integers};
 use trees::TreeTable;
 
 const IR_VERSION: i64 = 8;
@@ -134,7 +134,7 @@ impl Graph {
                 self.constants.push(doubles("minus_two", &[1], [-2.0]));
                 self.constants.push(doubles("minus_gamma", &[1], [-gamma]));
                 self.add("Mul", &["exact", "exact"], "squared");
-                self.constants.push(wholes("last_axis", &[1]));
+                self.constants.push(integers("last_axis", &[1]));
                 self.add("ReduceSum", &["squared", "last_axis"], "squares");
                 self.add("Mul", &["products", "minus_two"], "doubled");
                 self.add("Add", &["doubled", "point_squares"], "nearer");
@@ -156,7 +156,7 @@ impl Graph {
 
     /// `[documents, 1]` to `[documents]`.
     fn squeeze(&mut self, input: &str) {
-        self.constants.push(wholes("second_axis", &[1]));
+        self.constants.push(integers("second_axis", &[1]));
         self.add("Squeeze", &[input, "second_axis"], "scores");
     }
 

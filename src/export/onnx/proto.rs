@@ -64,7 +64,7 @@ pub(super) fn doubles(name: &str, dims: &[usize], values: impl IntoIterator<Item
     tensor(name, dims, Element::Double, values.into_iter().flat_map(f64::to_le_bytes).collect())
 }
 
-pub(super) fn wholes(name: &str, values: &[i64]) -> Message {
+pub(super) fn integers(name: &str, values: &[i64]) -> Message {
     let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, &[values.len()], Element::Integer, bytes)
 }

@@ -1,7 +1,7 @@
 //! Scalings as graph nodes, in f64.
 
 use super::Graph;
-use super::proto::{Attribute, Element, doubles, node, wholes};
+use super::proto::{Attribute, Element, doubles, integers, node};
 use crate::data::scale::{Affine, Statistic, Step};
 
 impl Graph {
@@ -60,7 +60,7 @@ impl Graph {
         self.constants.push(doubles("ends", &sides, end));
         self.constants.push(doubles("slope", &sides, slope));
         self.constants.push(doubles("lowest", &[points.len()], points.iter().map(|points| points[0].1)));
-        self.constants.push(wholes("third_axis", &[2]));
+        self.constants.push(integers("third_axis", &[2]));
         self.add("Unsqueeze", &[input, "third_axis"], "each");
         self.add("Max", &["each", "starts"], "from_start");
         self.add("Min", &["from_start", "ends"], "to_end");

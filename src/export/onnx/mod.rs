@@ -17,7 +17,7 @@ use super::plain::{PlainTree, PlainTrees};
 use super::{Exported, Request};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
-use proto::{Attribute, Element, Message, Side, doubles, node, singles, value, integers};
+use proto::{Attribute, Element, Message, Side, doubles, integers, node, singles, value};
 use trees::TreeTable;
 
 const IR_VERSION: i64 = 8;

@@ -9,7 +9,7 @@ fn folder(name: &str) -> Option<PathBuf> {
     let folder =
         std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join(name)).filter(|path| path.is_dir());
     if folder.is_none() {
-        println!("skipped: BURNRANK_DATA names no folder with {name}");
+        println!("skipped: BURNRANK_DATA has no folder {name}");
     }
     folder
 }
@@ -29,7 +29,7 @@ fn result(place: &Place, arguments: &str, paths: &[(&str, &Path)]) -> serde_json
 fn default_settings_reach_the_published_linear_methods_on_mq2008() {
     let Some(folder) = folder("mq2008") else { return };
     let result = result(&Place::new(&[]), "train --json --model linear", &[("--folds", &folder)]);
-    let mean = |measure: &str| result["test"][measure]["mean"].as_f64().unwrap();
+    let mean = |metric: &str| result["test"][metric]["mean"].as_f64().unwrap();
     // The best stored scores of a published linear method, AdaRank, evaluated alike: NDCG@10 0.5006.
     let (ndcg, map) = (mean("ndcg@10"), mean("map"));
     println!("linear: ndcg@10 {ndcg:.4}, map {map:.4}");

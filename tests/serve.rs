@@ -38,7 +38,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// Serves the folder `model` of a place.
+    /// Serves the folder `model`.
     fn new(place: Place, options: &str) -> Self {
         let mut command = place.command(&format!("serve --model model --listen 127.0.0.1:0 --json {options}"));
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -269,7 +269,7 @@ fn health_model_and_metrics_describe_the_server() {
     assert_eq!(running.metric("burnrank_documents_total"), 6.0);
     assert_eq!(running.metric("burnrank_score_seconds_count"), 3.0);
     assert_eq!(running.metric("burnrank_score_seconds_bucket{le=\"+Inf\"}"), 3.0);
-    // Of /model, /health, three scores and three metrics.
+    // Requests to /model and /health, three to /score and three to /metrics.
     assert_eq!(running.metric("burnrank_requests_total{code=\"200\"}"), 8.0);
     assert_eq!(running.metric("burnrank_requests_total{code=\"400\"}"), 1.0);
     assert_eq!(running.metric("burnrank_requests_in_flight"), 1.0);

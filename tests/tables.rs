@@ -19,7 +19,7 @@ use burnrank::data::{Chunks, Columns};
 use burnrank::{Dataset, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
-/// The documents that most tests are about.
+/// Documents used by most tests.
 const LETOR: &str =
     "2 qid:a 1:0.5 2:-1 # docid = d7\n0 qid:a 1:3 2:4e-3 # docid = d8\n1 qid:7 1:1e3 2:0 # docid = d9\n";
 
@@ -27,7 +27,7 @@ fn expected() -> Dataset {
     burnrank::data::read_bytes("letor", LETOR.as_bytes(), &ReadOptions::default()).unwrap().data
 }
 
-/// A file of this name in a folder of its own.
+/// Writes a file in a new temporary folder.
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -39,7 +39,7 @@ fn with(columns: Columns) -> ReadOptions {
     ReadOptions { columns, ..ReadOptions::default() }
 }
 
-/// What reading says, without the folder in front.
+/// Returns the error of reading a file, without its folder. Reading in chunks must fail with the same error.
 fn refusal(path: &Path, options: &ReadOptions) -> String {
     let whole = read(path, options).unwrap_err().to_string();
     if !options.regroup && options.query_file.is_none() {
@@ -49,14 +49,14 @@ fn refusal(path: &Path, options: &ReadOptions) -> String {
     whole.replace(&format!("{}/", path.parent().unwrap().display()), "")
 }
 
-/// The same numbers to the last bit, which `==` does not tell of zeros.
+/// Compares all numbers bit for bit; `==` does not distinguish 0 and -0.
 fn assert_same(a: &Dataset, b: &Dataset) {
     assert_eq!(a, b);
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(a.features()), bits(b.features()));
 }
 
-/// The whole file, which must be the same in chunks of any size.
+/// Reads a file, which must give the same documents in chunks of any size and with any number of threads.
 fn read_all_ways(path: &Path, options: &ReadOptions) -> ReadReport {
     let whole = read(path, options).unwrap();
     for bytes in [1, 8, 20, 1000, 1 << 20] {

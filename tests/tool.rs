@@ -27,7 +27,7 @@ mod tune;
 use std::process::{Command, Stdio};
 use support::{Place, Ran};
 
-/// Two queries with four documents, one of them named.
+/// Two queries with four documents; one document has an id.
 const SMALL: &str = "2 qid:a 1:0.5 2:1 # docid = x\n0 qid:a 2:3\n1 qid:b 1:4 2:1\n0 qid:b 1:1 2:2\n";
 
 fn close(value: &serde_json::Value, expected: f64) -> bool {

@@ -58,7 +58,7 @@ pub struct Args {
     /// Number of folds to evaluate together; {} in file names is replaced by 1 to N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     folds: Option<u16>,
-    /// Metrics; the first ranks the systems
+    /// Metrics, separated by commas; the first ranks the systems
     #[arg(long = "metric", short, value_name = "NAME", value_delimiter = ',', default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metrics: Vec<String>,
     /// Compare each system with the first one instead of ranking all

@@ -8,7 +8,7 @@ use super::ui::{Bar, Unit};
 use burnrank::data::Compression;
 use burnrank::data::cache::check_in_use;
 use burnrank::data::write_to;
-use burnrank::internal::files::{Outlasts, Staged, target_of, write_new, write_whole};
+use burnrank::internal::files::{Durability, Staged, target_of, write_new, write_whole};
 use burnrank::internal::text::harmless;
 use burnrank::{Dataset, Error, Result, WriteOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
@@ -78,8 +78,8 @@ impl Output {
         self.check()?;
         let fill = |writer: &mut dyn Write| compress(&self.path, writer, fill);
         self.explain(match self.force {
-            true => write_whole(&self.path, Outlasts::Program, fill),
-            false => write_new(&self.path, Outlasts::Program, fill),
+            true => write_whole(&self.path, Durability::Crash, fill),
+            false => write_new(&self.path, Durability::Crash, fill),
         })
     }
 
@@ -90,7 +90,7 @@ impl Output {
 
     /// Writes a temporary file, which [`Output::publish`] renames.
     pub fn stage(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
-        Staged::new(&self.path, target_of(&self.path), Outlasts::Program, |writer| compress(&self.path, writer, fill))
+        Staged::new(&self.path, target_of(&self.path), Durability::Crash, |writer| compress(&self.path, writer, fill))
     }
 
     /// Renames a temporary file to the output.

@@ -4,7 +4,7 @@ use super::read::number::{BadNumber, parse_f64};
 use super::read::problem::Problem;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
-use crate::internal::files::{Outlasts, write_whole};
+use crate::internal::files::{Durability, write_whole};
 use crate::memory;
 use std::fmt::Display;
 use std::path::Path;
@@ -80,7 +80,7 @@ pub fn write_scores<S: Copy + Into<f64> + Display>(path: impl AsRef<Path>, score
     if let Some(row) = scores.iter().position(|&score| !score.into().is_finite()) {
         return Err(Error::Data(format!("the score of document {row} (from 0) is {}", scores[row])));
     }
-    write_whole(path, Outlasts::Program, |writer| {
+    write_whole(path, Durability::Crash, |writer| {
         scores.iter().try_for_each(|score| writeln!(writer, "{score}")).map_err(|error| Error::io(path, "write", error))
     })
 }

@@ -4,7 +4,7 @@ use super::dataset::Dataset;
 use super::read::MAX_FEATURES;
 use super::scale::Rows;
 use crate::error::{Error, Result};
-use crate::internal::files::{Outlasts, write_whole};
+use crate::internal::files::{Durability, write_whole};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::io::Write;
@@ -48,7 +48,7 @@ impl Default for WriteOptions {
 pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
     check(data, options)?;
-    write_whole(path, Outlasts::Program, |writer| {
+    write_whole(path, Durability::Crash, |writer| {
         lines(writer, data, options).map_err(|error| Error::io(path, "write", error))
     })
 }

@@ -1,5 +1,4 @@
-//! Whole files or none: what is written appears under its name only when it is complete, and an interrupt leaves nothing
-//! half written behind.
+//! Atomic writing: files appear under their names when they are complete, and interrupts leave no partial files.
 
 use crate::error::{Error, Result};
 use crate::internal::temporary::{Purpose, parent, sync_folder};
@@ -9,25 +8,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempPath;
 
-/// What a file must outlast once it is written.
+/// What a written file must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outlasts {
-    /// The end of the program, however sudden.
-    Program,
-    /// A loss of power, too; writing waits for the disk.
-    Power,
+pub enum Durability {
+    /// A crash of the program.
+    Crash,
+    /// A power failure; writing waits for the disk.
+    PowerFailure,
 }
 
-/// Calls `fill` with a writer; the file at `path` appears, or is replaced, only when `fill` succeeded.
+/// Calls `fill` with a writer. The file at `path` appears, or is replaced, only if `fill` succeeds.
 ///
-/// A link stays a link: the file it leads to is replaced. Devices and pipes cannot be replaced and are written to directly.
+/// If `path` is a symbolic link, its target is replaced. Devices and pipes are written to directly.
 ///
 /// ```
-/// use burnrank::internal::files::{Outlasts, write_whole};
+/// use burnrank::internal::files::{Durability, write_whole};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("a.txt");
 /// std::fs::write(&path, "old").unwrap();
-/// let failed = write_whole(&path, Outlasts::Program, |writer| {
+/// let failed = write_whole(&path, Durability::Crash, |writer| {
 ///     let _ = writer.write_all(b"half of the n");
 ///     Err(burnrank::Error::Config("interrupted".into()))
 /// });
@@ -36,31 +35,31 @@ pub enum Outlasts {
 /// ```
 ///
 /// # Errors
-/// When the folder or the file cannot be written, and whatever `fill` returns.
-pub fn write_whole(path: &Path, outlasts: Outlasts, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    write_by(path, outlasts, fill, Staged::publish)
+/// When the folder or file cannot be written, or `fill` fails.
+pub fn write_whole(path: &Path, durability: Durability, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    write_by(path, durability, fill, Staged::publish)
 }
 
-/// As [`write_whole`], but never replaces a file.
+/// Does the same as [`write_whole`], but never replaces a file.
 ///
 /// ```
-/// use burnrank::internal::files::{Outlasts, write_new};
+/// use burnrank::internal::files::{Durability, write_new};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("a.txt");
 /// std::fs::write(&path, "old").unwrap();
-/// assert!(write_new(&path, Outlasts::Program, |_| Ok(())).is_err());
+/// assert!(write_new(&path, Durability::Crash, |_| Ok(())).is_err());
 /// assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 /// ```
 ///
 /// # Errors
-/// Those of [`write_whole`], and when a file exists under this name by the time that the new one is complete.
-pub fn write_new(path: &Path, outlasts: Outlasts, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    write_by(path, outlasts, fill, Staged::publish_new)
+/// See [`write_whole`]; also when a file with this name exists when the new one is complete.
+pub fn write_new(path: &Path, durability: Durability, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    write_by(path, durability, fill, Staged::publish_new)
 }
 
 fn write_by(
     path: &Path,
-    outlasts: Outlasts,
+    durability: Durability,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
     publish: impl FnOnce(Staged) -> Result<()>,
 ) -> Result<()> {
@@ -71,105 +70,105 @@ fn write_by(
         fill(&mut writer)?;
         return writer.flush().map_err(|error| Error::io(path, "write", error));
     }
-    publish(Staged::new(path, target, outlasts, fill)?)
+    publish(Staged::new(path, target, durability, fill)?)
 }
 
-/// Links that lead to links; the system gives up at as many.
-const MOST_LINKS: usize = 40;
+/// Maximum number of symbolic links followed, as in Linux.
+const MAX_LINKS: usize = 40;
 
-/// Where a name leads: links are followed, also to a file that does not exist yet.
+/// Follows symbolic links, even to a file that does not exist yet.
 pub fn target_of(path: &Path) -> PathBuf {
     let mut target = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(link) = std::fs::read_link(&target) else { break };
         target = parent(&target).join(link);
     }
     std::fs::canonicalize(path).unwrap_or(target)
 }
 
-/// As [`write_whole`], for a text that is there.
+/// Writes text as [`write_whole`] does.
 ///
 /// # Errors
-/// When the folder or the file cannot be written.
+/// When the folder or file cannot be written.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
-    let written = |error| Error::io(path, "write", error);
-    write_whole(path, Outlasts::Program, |writer| writer.write_all(text.as_bytes()).map_err(written))
+    let failed = |error| Error::io(path, "write", error);
+    write_whole(path, Durability::Crash, |writer| writer.write_all(text.as_bytes()).map_err(failed))
 }
 
-/// A finished file that waits for its name; without it, the file goes away.
+/// A complete file under a temporary name. It is deleted unless it is published.
 #[derive(Debug)]
 pub struct Staged {
     file: TempPath,
     target: PathBuf,
-    outlasts: Outlasts,
+    durability: Durability,
     _unfinished: Unfinished,
 }
 
 impl Staged {
-    /// Writes a hidden file next to `target`; `path` is how the user calls it.
+    /// Writes a hidden file next to `target`. Errors refer to it as `path`.
     ///
     /// # Errors
-    /// When it cannot be written, and whatever `fill` returns.
+    /// When the file cannot be written, or `fill` fails.
     pub fn new(
         path: &Path,
         target: PathBuf,
-        outlasts: Outlasts,
+        durability: Durability,
         fill: impl FnOnce(&mut dyn Write) -> Result<()>,
     ) -> Result<Self> {
         let name = target.file_name().unwrap_or_default();
-        let made = Purpose::New.builder(name, |builder| {
+        let created = Purpose::New.builder(name, |builder| {
             #[cfg(unix)]
             {
                 use std::os::unix::fs::PermissionsExt;
-                // A temporary file is private by default; a result is as readable as the user's umask says.
+                // Temporary files are private by default; use the permissions of the user's umask.
                 builder.permissions(std::fs::Permissions::from_mode(0o666));
             }
             builder.tempfile_in(parent(&target))
         });
-        let (file, temporary) = made.map_err(|error| Error::io(path, "create", error))?.into_parts();
+        let (file, temporary) = created.map_err(|error| Error::io(path, "create", error))?.into_parts();
         let unfinished = Unfinished::new(&temporary);
         let mut writer = BufWriter::with_capacity(1 << 18, file);
         fill(&mut writer)?;
         let written = writer.into_inner().map_err(|error| error.into_error());
-        let synced = written.and_then(|file| match outlasts {
-            Outlasts::Program => Ok(()),
-            Outlasts::Power => file.sync_all(),
+        let synced = written.and_then(|file| match durability {
+            Durability::Crash => Ok(()),
+            Durability::PowerFailure => file.sync_all(),
         });
         synced.map_err(|error| Error::io(path, "write", error))?;
-        Ok(Staged { file: temporary, target, outlasts, _unfinished: unfinished })
+        Ok(Staged { file: temporary, target, durability, _unfinished: unfinished })
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     ///
     /// # Errors
-    /// When something that is no file has that name, or the folder cannot be written.
+    /// When the name belongs to something other than a file, or the folder cannot be written.
     pub fn publish(self) -> Result<()> {
         self.file.persist(&self.target).map_err(|error| Error::io(&self.target, "create", error.error))?;
-        if self.outlasts == Outlasts::Power {
+        if self.durability == Durability::PowerFailure {
             sync_folder(parent(&self.target));
         }
         Ok(())
     }
 
-    /// As [`Staged::publish`], unless something has that name already.
+    /// Renames the file to its final name without replacing an existing file.
     ///
     /// # Errors
-    /// Those of [`Staged::publish`], and when the name is taken.
+    /// See [`Staged::publish`]; also when the name exists.
     pub fn publish_new(self) -> Result<()> {
         let failed = |error| Error::io(&self.target, "create", error);
         persist_new(self.file, &self.target).map_err(failed)?;
-        if self.outlasts == Outlasts::Power {
+        if self.durability == Durability::PowerFailure {
             sync_folder(parent(&self.target));
         }
         Ok(())
     }
 }
 
-/// Gives a temporary file its name, in one step that fails where the name is taken.
+/// Renames a temporary file atomically; fails if the name exists.
 pub(crate) fn persist_new(file: TempPath, target: &Path) -> std::io::Result<()> {
     match file.persist_noclobber(target) {
         Ok(()) => Ok(()),
-        // Some file systems have no such step.
+        // Some file systems do not support this: check, then rename.
         Err(error) if error.error.kind() != ErrorKind::AlreadyExists && std::fs::symlink_metadata(target).is_err() => {
             error.path.persist(target).map_err(|error| error.error)
         }
@@ -183,12 +182,12 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file or folder that is not to outlive an interrupt, as long as this value lives.
+/// Registers a file or folder for removal on interrupt until this value is dropped.
 #[derive(Debug)]
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Notes the path of a file, or of a folder that goes away if it is empty.
+    /// Registers the path of a file, or of a folder, which is removed if it is empty.
     pub fn new(path: &Path) -> Self {
         unfinished().push(path.to_path_buf());
         Unfinished(path.to_path_buf())
@@ -201,12 +200,12 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes all that is [`Unfinished`], for programs that are about to end.
+/// Removes all [`Unfinished`] files and folders before a program exits.
 pub fn remove_unfinished() {
     remove_all(&mut unfinished());
 }
 
-/// As [`remove_unfinished`], but does not wait when a path is being noted right now.
+/// Does the same as [`remove_unfinished`] unless another thread holds the list.
 pub fn try_remove_unfinished() {
     if let Ok(mut paths) = UNFINISHED.try_lock() {
         remove_all(&mut paths);
@@ -214,7 +213,7 @@ pub fn try_remove_unfinished() {
 }
 
 fn remove_all(paths: &mut Vec<PathBuf>) {
-    // The newest first: a folder is empty once its files are gone.
+    // Newest first, so that folders are empty when they are removed.
     for path in paths.drain(..).rev() {
         if std::fs::remove_file(&path).is_err() {
             let _ = std::fs::remove_dir(&path);
@@ -227,12 +226,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    fn a_failed_write_keeps_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
         std::fs::write(&path, "old").unwrap();
-        for outlasts in [Outlasts::Program, Outlasts::Power] {
-            let failed = write_whole(&path, outlasts, |writer| {
+        for durability in [Durability::Crash, Durability::PowerFailure] {
+            let failed = write_whole(&path, durability, |writer| {
                 writer.write_all(b"half").unwrap();
                 Err(Error::Config("stop".into()))
             });
@@ -240,7 +239,7 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
             let new = |writer: &mut dyn Write| writer.write_all(b"new").map_err(|e| Error::io("x", "write", e));
-            write_whole(&path, outlasts, new).unwrap();
+            write_whole(&path, durability, new).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
             std::fs::write(&path, "old").unwrap();
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_written_too() {
+    fn long_names_are_supported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("n".repeat(250));
         write_text(&path, "text").unwrap();
@@ -265,25 +264,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         let write = |text: &'static [u8]| {
-            write_new(&path, Outlasts::Program, |writer| writer.write_all(text).map_err(|e| Error::io("x", "write", e)))
+            write_new(&path, Durability::Crash, |writer| writer.write_all(text).map_err(|e| Error::io("x", "write", e)))
         };
         write(b"first").unwrap();
         assert!(matches!(write(b"second"), Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists));
-        // Also one that appears while the new one is written.
+        // Nor one that appears while the new one is written.
         std::fs::remove_file(&path).unwrap();
         let late = |_: &mut dyn Write| std::fs::write(&path, "late").map_err(|error| Error::io("x", "write", error));
-        assert!(write_new(&path, Outlasts::Power, late).is_err());
+        assert!(write_new(&path, Durability::PowerFailure, late).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "late");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_to_a_missing_file_makes_the_file() {
+    fn a_link_to_a_missing_file_creates_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (folder.path().join("real"), folder.path().join("link"));
         std::os::unix::fs::symlink("real", &link).unwrap();
-        write_new(&link, Outlasts::Program, |_| Ok(())).unwrap();
+        write_new(&link, Durability::Crash, |_| Ok(())).unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert!(real.is_file());
     }

@@ -1,9 +1,9 @@
-//! A small, stable hash: the same bytes give the same number in every version and on every machine.
+//! A small, stable hash, which is the same in every version and on every machine.
 
 use crate::data::Dataset;
 use rayon::prelude::*;
 
-/// FNV-1a over 64-bit words, with the length folded in: fast, stable, not for adversaries.
+/// FNV-1a over 64-bit words, including the length: fast and stable, but not cryptographic.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hasher(u64);
 
@@ -19,7 +19,7 @@ impl Hasher {
     }
 
     pub(crate) fn word(&mut self, word: u64) {
-        // The rotation lets high bits of a word reach low bits of the state, which multiplication alone does not.
+        // Multiplication alone would not propagate high bits of a word to low bits of the state.
         self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
     }
 
@@ -42,30 +42,31 @@ impl Hasher {
     }
 }
 
-/// Every bit of the result depends on every bit of the number, so that sums of such numbers tell what they were made of:
-/// the last words of [`Hasher`] alone reach the sum almost unchanged (the finish of SplitMix64; Steele, Lea and Flood 2014).
-fn mixed(number: u64) -> u64 {
+/// Mixes a hash so that every bit of the result depends on every bit of the input (the finalizer of SplitMix64; Steele, Lea and
+/// Flood 2014). Without it, sums of hashes would often collide.
+fn mix(number: u64) -> u64 {
     let first = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let second = (first ^ (first >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     second ^ (second >> 31)
 }
 
 impl Dataset {
-    /// A number that tells data sets apart: queries, labels and features all count.
+    /// Returns a hash of all queries, labels and features.
     ///
-    /// It is made of one number per query, so that a file can hold those and any choice of its queries has its number at once.
+    /// It is computed from one hash per query, which caches store, so that hashing any selection of their queries is fast.
     pub fn fingerprint(&self) -> u64 {
-        let queries: Vec<u64> = (0..self.n_queries()).into_par_iter().map(|query| self.query_print(query)).collect();
+        let queries: Vec<u64> =
+            (0..self.n_queries()).into_par_iter().map(|query| self.query_fingerprint(query)).collect();
         let mut hasher = Hasher::new();
         hasher.word(self.n_features() as u64);
-        queries.into_iter().for_each(|print| hasher.word(print));
+        queries.into_iter().for_each(|fingerprint| hasher.word(fingerprint));
         hasher.finish()
     }
 
-    /// A number that tells queries apart: id, labels and features all count.
-    pub(crate) fn query_print(&self, query: usize) -> u64 {
-        if let Some([print, _]) = self.known_prints(query) {
-            return print;
+    /// Returns a hash of the id, labels and features of a query.
+    pub(crate) fn query_fingerprint(&self, query: usize) -> u64 {
+        if let Some([fingerprint, _]) = self.stored_fingerprints(query) {
+            return fingerprint;
         }
         let query = self.query(query);
         let mut hasher = Hasher::new();
@@ -75,9 +76,8 @@ impl Dataset {
         hasher.finish()
     }
 
-    /// A number that is the same for the same documents: labels and features count, but neither the query's id nor the order
-    /// of its documents, nor how many features are 0 at the end. `None` where no document has a feature that is not 0: such
-    /// queries may be anything.
+    /// Returns a hash of the labels and features of the documents of a query that does not depend on the query id, the order of
+    /// documents or trailing zeros. Returns `None` if all features are 0, because such queries cannot be compared.
     ///
     /// ```
     /// use burnrank::Dataset;
@@ -88,22 +88,22 @@ impl Dataset {
     /// ```
     ///
     /// # Panics
-    /// When there is no such query.
+    /// When `query` is out of range.
     pub fn query_key(&self, query: usize) -> Option<u64> {
-        if let Some([_, key]) = self.known_prints(query) {
+        if let Some([_, key]) = self.stored_fingerprints(query) {
             return Some(key).filter(|&key| key != 0);
         }
         let (query, width) = (self.query(query), self.n_features().max(1));
         let mut any = false;
         let document = |(label, features): (&f32, &[f32])| {
             let mut hasher = Hasher::new();
-            // Minus zero is zero.
+            // Adding 0 converts -0 to 0.
             hasher.word(u64::from((label + 0.0).to_bits()));
             for (column, value) in features.iter().enumerate().filter(|(_, value)| **value != 0.0) {
                 any = true;
                 hasher.word((column as u64) << 32 | u64::from(value.to_bits()));
             }
-            mixed(hasher.finish())
+            mix(hasher.finish())
         };
         let documents = query.labels.iter().zip(query.features.chunks(width)).map(document);
         let key = documents.fold(query.labels.len() as u64, u64::wrapping_add);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_like_documents_have_keys_of_their_own() {
+    fn queries_with_similar_documents_have_different_keys() {
         let queries = 1..=200_usize;
         let values = queries.clone().flat_map(|query| [query as f32 + 0.5, query as f32 + 0.25]).collect();
         let labels = queries.clone().flat_map(|_| [1.0, 0.0]).collect();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_lengths_count() {
+    fn the_hash_depends_on_bytes_and_length() {
         assert_ne!(Hasher::of(b"a"), Hasher::of(b"a\0"));
         assert_ne!(Hasher::of(b"abcdefgh"), Hasher::of(b"abcdefgi"));
     }

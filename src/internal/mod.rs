@@ -1,4 +1,4 @@
-//! What the library shares with the programs of this project. Not part of the API: it changes without notice.
+//! Code shared with the programs of this project. Not part of the public API; it may change without notice.
 
 pub mod files;
 pub(crate) mod hash;

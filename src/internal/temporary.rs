@@ -1,21 +1,21 @@
-//! The names of what is unfinished: hidden, beside what it will become, and telling what that is.
+//! Names of temporary files and folders: hidden, next to the final name, and containing it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// What a hidden file or folder beside `name` is for.
+/// Purpose of a hidden file or folder next to `name`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It will be called `name` when it is whole.
+    /// It will be renamed to `name` when it is complete.
     New,
-    /// It was called `name` and makes way for the new one.
+    /// It was `name` and is being replaced.
     Old,
 }
 
-/// Random letters and digits in such a name.
+/// Number of random letters and digits in a temporary name.
 const RANDOM: usize = 6;
-/// The longest name, in bytes, that fits into such a name.
-const LONGEST: usize = 230;
+/// Maximum length in bytes of a name that is contained in a temporary name.
+const MAX_NAME: usize = 230;
 
 impl Purpose {
     fn prefix(self) -> &'static str {
@@ -25,18 +25,18 @@ impl Purpose {
         }
     }
 
-    /// Makes names such as `.burnrank-new-f3Yq0a-model`.
+    /// Builds temporary files or folders with names such as `.burnrank-new-f3Yq0a-model`.
     pub(crate) fn builder<R>(self, name: &OsStr, make: impl FnOnce(&mut tempfile::Builder<'_, '_>) -> R) -> R {
         let mut suffix = OsString::from("-");
-        // A name may have 255 bytes in all; a long one is not told.
-        if name.len() <= LONGEST {
+        // File names are limited to 255 bytes; long names are omitted.
+        if name.len() <= MAX_NAME {
             suffix.push(name);
         }
         let mut builder = tempfile::Builder::new();
         make(builder.prefix(self.prefix()).suffix(&suffix).rand_bytes(RANDOM))
     }
 
-    /// Whether `entry` is a name that [`Purpose::builder`] makes for `name`.
+    /// Whether `entry` is a temporary name that [`Purpose::builder`] creates for `name`.
     pub(crate) fn is_of(self, entry: &OsStr, name: &OsStr) -> bool {
         let entry = entry.as_encoded_bytes().strip_prefix(self.prefix().as_bytes());
         entry.and_then(|entry| entry.split_at_checked(RANDOM)).is_some_and(|(random, rest)| {
@@ -45,14 +45,14 @@ impl Purpose {
     }
 }
 
-/// The folder that a path lies in.
+/// Returns the folder that contains a path.
 pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes sure that the names in a folder outlast a loss of power.
+/// Flushes a folder to disk, so that the names in it survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) {
-    // Some systems cannot; there the names are as safe as they can be.
+    // Errors are ignored: some systems do not support this.
     if cfg!(unix) {
         let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     }
@@ -63,11 +63,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_what_it_will_be() {
+    fn temporary_names_identify_purpose_and_name() {
         let folder = tempfile::tempdir().unwrap();
         for purpose in [Purpose::New, Purpose::Old] {
-            let made = purpose.builder(OsStr::new("my-model"), |builder| builder.tempdir_in(folder.path())).unwrap();
-            let name = made.path().file_name().unwrap();
+            let temporary =
+                purpose.builder(OsStr::new("my-model"), |builder| builder.tempdir_in(folder.path())).unwrap();
+            let name = temporary.path().file_name().unwrap();
             assert!(purpose.is_of(name, OsStr::new("my-model")), "{name:?}");
             assert!(!purpose.is_of(name, OsStr::new("model")), "{name:?}");
         }

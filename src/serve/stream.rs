@@ -1,4 +1,4 @@
-//! A stream with a write timeout, which ends at a stop of the server once no request arrives.
+//! A stream with a write timeout. When the server stops, it ends once no more requests arrive.
 
 use socket2::SockRef;
 use std::io::{Error, ErrorKind, IoSlice, Result};

@@ -36,7 +36,7 @@ fn other(row: &Setting, config: &TrainConfig) -> String {
         "metric" => vec!["map", "mrr"],
         _ => ["0.5", "0.25", "7", "3", "30,20"].into_iter().chain(row.value.words()).collect(),
     };
-    candidates.into_iter().find(|value| *value != current && row.check(value).is_ok()).unwrap().to_currented()
+    candidates.into_iter().find(|value| *value != current && row.check(value).is_ok()).unwrap().to_owned()
 }
 
 #[test]

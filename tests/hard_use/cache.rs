@@ -56,7 +56,7 @@ fn stale_and_damaged_caches_are_refused_by_name_with_the_remedy() {
     for (bytes, expected) in [
         (&whole[..whole.len() / 2], "the cache has the wrong size"),
         (&whole[..100], "the cache has the wrong size"),
-        (other.as_slice(), "a cache of version 9, and this program reads version 1"),
+        (other.as_slice(), "the cache has version 9, but this program reads version 1"),
         (first.as_slice(), "not a cache, or its first bytes are damaged"),
         (label.as_slice(), "the cache is damaged"),
         (&[], "the file is empty"),

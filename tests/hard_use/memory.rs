@@ -142,7 +142,7 @@ fn absurd_counts_are_refused_with_their_option() {
     for (command, said) in [
         ("compare s.txt t.txt --data a.txt --resamples 1000000000000000", "give fewer --resamples"),
         ("certify --model model --data a.txt --directions 1000000000000000", "give fewer --directions"),
-        ("generate net --documents 20000 --features 50000 --max-memory 500MB", "ask for less"),
+        ("generate net --documents 20000 --features 50000 --max-memory 500MB", "generate fewer documents"),
     ] {
         let message = place.run(command).bad(1);
         assert!(message.contains("would take ") && message.contains(said), "{message}");

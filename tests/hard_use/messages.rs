@@ -46,7 +46,7 @@ fn a_table_under_another_name_is_recognised() {
     {
         let message = place.run(line).bad(1);
         assert!(message.contains("train.txt:1:1: bad label 'label,qid,f1,f2': this looks like CSV"), "{message}");
-        assert!(message.contains("give the file a name that ends in .csv"), "{message}");
+        assert!(message.contains("rename the file to .csv"), "{message}");
     }
 }
 

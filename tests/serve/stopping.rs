@@ -24,7 +24,7 @@ fn received_requests_are_answered_before_the_server_stops() {
         for client in kept.iter_mut().chain(&mut new) {
             client.stream.write_all(&request).unwrap();
         }
-        // Two requests at once on the first connection.
+        // Two pipelined requests on the first connection.
         kept[0].stream.write_all(&request).unwrap();
         let idle = running_idle(&running);
         signal(&running.child, "TERM");
@@ -54,7 +54,7 @@ fn read_all(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// A request that is only half there when the server is asked to stop is waited for, up to --timeout.
+/// The server waits for the rest of an incomplete request after SIGTERM, up to --timeout.
 #[test]
 fn an_incomplete_header_is_waited_for_until_the_timeout() {
     let mut running = Running::simple("--timeout 2");
@@ -71,7 +71,7 @@ fn an_incomplete_header_is_waited_for_until_the_timeout() {
     assert!(never.answer().is_err());
 }
 
-/// A client that sends its request right after the connection was taken is heard.
+/// A request that is sent right after the connection was accepted is answered.
 #[test]
 fn a_request_on_a_late_connection_is_answered() {
     let mut running = Running::simple("");

@@ -5,7 +5,7 @@ use super::write::{Column, Values, column, parquet, properties};
 use burnrank::{Dataset, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
-/// The same documents as CSV and Parquet, with these names of features.
+/// Writes documents as CSV and Parquet, with the given feature names.
 fn write_tables(data: &Dataset, stem: &Path, names: &[String]) {
     let queries: Vec<&str> = data.queries().flat_map(|query| vec![query.id; query.labels.len()]).collect();
     let mut csv = format!("{},label,qid\n", names.join(","));
@@ -15,9 +15,9 @@ fn write_tables(data: &Dataset, stem: &Path, names: &[String]) {
         csv += &format!("{},{query}\n", data.labels()[row]);
     }
     std::fs::write(stem.with_extension("csv"), csv).unwrap();
-    let feature = |place: usize| {
-        let values = data.features().iter().skip(place).step_by(width).map(|&value| f64::from(value));
-        column(&format!("double {}", names[place]), Values::f64(values))
+    let feature = |index: usize| {
+        let values = data.features().iter().skip(index).step_by(width).map(|&value| f64::from(value));
+        column(&format!("double {}", names[index]), Values::f64(values))
     };
     let mut columns: Vec<Column> = (0..width).map(feature).collect();
     columns.push(column("float label", Values::f32(data.labels().iter().copied())));
@@ -26,10 +26,10 @@ fn write_tables(data: &Dataset, stem: &Path, names: &[String]) {
 }
 
 fn names(width: usize) -> Vec<String> {
-    (0..width).map(|place| format!("x{place}_bm25")).collect()
+    (0..width).map(|index| format!("x{index}_bm25")).collect()
 }
 
-/// The bytes of the files of a model that decide scores.
+/// Returns the record of a model, which determines its scores.
 fn record(place: &Place, folder: &str) -> Vec<u8> {
     std::fs::read(place.path().join(folder).join("model.bpk")).unwrap()
 }
@@ -38,7 +38,7 @@ fn info(place: &Place, folder: &str) -> serde_json::Value {
     serde_json::from_str(&place.read(&format!("{folder}/model.json"))).unwrap()
 }
 
-/// What is known of a model, but for how long its making took.
+/// Removes training times from the metadata of a model.
 fn without_times(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(fields) => {
@@ -50,12 +50,12 @@ fn without_times(value: &mut serde_json::Value) {
     }
 }
 
-/// Trains on the same documents as text, CSV, Parquet and a cache of Parquet, and compares all that comes of it.
+/// Trains on the same documents as text, CSV, Parquet and a cache built from Parquet, and compares models, scores and metrics.
 fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
     let sets = [(train, "train"), (test, "test")];
     for (from, to) in sets {
         let data = read(from, &ReadOptions::default()).unwrap().data;
-        // As wide as the training data, as the tool would make it.
+        // With the width of the training data, as in the tool.
         let width = read(train, &ReadOptions::default()).unwrap().data.n_features();
         write_tables(&data.with_width(width), &place.path().join(to), &names(width));
         std::fs::copy(from, place.path().join(format!("{to}.txt"))).unwrap();
@@ -65,31 +65,31 @@ fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
     for ending in ["txt", "csv", "parquet", "cache"] {
         let line = format!("train --train train.{ending} --test test.{ending} --out {ending} --quiet {settings}");
         place.run(&line).done();
-        let mut about = info(place, ending);
-        let found = about["feature_names"].take();
+        let mut info = info(place, ending);
+        let stored = info["feature_names"].take();
         match ending {
-            "txt" => assert!(found.is_null(), "{found}"),
-            _ => assert_eq!(found, serde_json::json!(names(about["ranker"]["features"].as_u64().unwrap() as usize))),
+            "txt" => assert!(stored.is_null(), "{stored}"),
+            _ => assert_eq!(stored, serde_json::json!(names(info["ranker"]["features"].as_u64().unwrap() as usize))),
         }
-        let data = about["data"].as_object_mut().unwrap();
+        let data = info["data"].as_object_mut().unwrap();
         data.values_mut().for_each(|set| set["source"] = "".into());
-        about["run"].take();
-        without_times(&mut about);
+        info["run"].take();
+        without_times(&mut info);
         let scores = place.run(&format!("predict --model {ending} --data test.{ending}")).done();
-        let judged =
+        let result =
             place.run(&format!("evaluate --model {ending} --data test.{ending} --metric ndcg@10 --json")).done();
-        let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
-        seen.push((record(place, ending), about, scores, judged["metrics"].clone()));
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+        seen.push((record(place, ending), info, scores, result["metrics"].clone()));
     }
     for (ending, other) in ["csv", "parquet", "cache"].iter().zip(&seen[1..]) {
-        let mut about = other.1.clone();
-        about.as_object_mut().unwrap().remove("feature_names");
+        let mut info = other.1.clone();
+        info.as_object_mut().unwrap().remove("feature_names");
         let mut text = seen[0].1.clone();
         text.as_object_mut().unwrap().remove("feature_names");
-        assert_eq!(other.0, seen[0].0, "{ending}: the record");
-        assert_eq!(about, text, "{ending}: what is known of the model");
+        assert_eq!(other.0, seen[0].0, "{ending}: record");
+        assert_eq!(info, text, "{ending}: metadata");
         assert_eq!(other.2, seen[0].2, "{ending}: scores");
-        assert_eq!(other.3, seen[0].3, "{ending}: measures");
+        assert_eq!(other.3, seen[0].3, "{ending}: metrics");
     }
 }
 
@@ -101,7 +101,7 @@ fn generated() -> Place {
 }
 
 #[test]
-fn a_table_trains_the_model_that_its_text_trains() {
+fn tables_and_text_give_the_same_model() {
     let place = generated();
     let file = |name: &str| place.path().join("parts").join(name);
     same_models(&place, &file("train.txt"), &file("test.txt"), "--model mlp --hidden 5 --epochs 6");
@@ -109,19 +109,19 @@ fn a_table_trains_the_model_that_its_text_trains() {
 }
 
 #[test]
-fn the_lightgbm_example_trains_the_model_that_its_text_trains() {
+fn tables_and_text_of_the_lightgbm_example_give_the_same_model() {
     let folder = std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join("lightgbm-example"));
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
-        println!("skipped: BURNRANK_DATA names no folder with lightgbm-example");
+        println!("skipped: BURNRANK_DATA has no folder lightgbm-example");
         return;
     };
     let place = Place::new(&[]);
     same_models(&place, &folder.join("train.txt"), &folder.join("test.txt"), "--model mlp --epochs 3");
-    println!("{} bytes of record are the same from text, CSV and Parquet", record(&place, "txt").len());
+    println!("all {} bytes of the record are the same for text, CSV and Parquet", record(&place, "txt").len());
 }
 
 #[test]
-fn a_model_finds_columns_by_name() {
+fn models_match_columns_by_name() {
     let place = generated();
     let all = read(place.path().join("parts/test.txt"), &ReadOptions::default()).unwrap().data;
     let named = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
@@ -141,8 +141,8 @@ fn a_model_finds_columns_by_name() {
     let error = place.run("evaluate --model model --data c.csv").bad(1);
     assert!(error.contains("c.csv: there is no column 'label': choose the column of labels"), "{error}");
     assert_eq!(place.run("evaluate --model model --data c.csv --label relevance").code, Some(0));
-    // Missing, surplus, and called otherwise.
-    for (from, to, wanted) in [
+    // Renamed and unexpected columns.
+    for (from, to, expected) in [
         ("f,a,", "f,z,", "c.csv: the training data has a feature 'a', but this data does not"),
         (
             "relevance,",
@@ -154,14 +154,14 @@ fn a_model_finds_columns_by_name() {
         std::fs::write(place.path().join("d.csv"), text.replace("c.csv", "d.csv")).unwrap();
         let options = if from == "f,a," { "--drop relevance" } else { "" };
         let error = place.run(&format!("predict --model model --data d.csv {options}")).bad(1);
-        assert!(error.contains(&wanted.replace("c.csv", "d.csv")), "{error}, not {wanted}");
+        assert!(error.contains(&expected.replace("c.csv", "d.csv")), "{error}, not {expected}");
     }
-    // Text has no names: features are matched by index. A model without names takes columns by place, too.
+    // Text has no feature names: features are matched by index, as for models without names.
     place.run("convert a.csv --out a.txt").done();
     assert_eq!(place.run("predict --model model --data a.txt").good(), scores);
     place.run("train --train a.txt --model linear --epochs 2 --out unnamed --quiet").done();
     assert_eq!(place.run("predict --model unnamed --data a.csv").good(), scores);
-    // What looks at features shows the names.
+    // Commands show feature names.
     assert!(place.run("info model").done().contains("features: a, b, c"));
     assert!(place.run("explain --model model --data b.csv").done().contains('f'));
     for line in [
@@ -181,14 +181,14 @@ fn training_sets_are_matched_by_name() {
         write_tables(&data, &place.path().join(part), &names(6));
     }
     let data = read(place.path().join("vali.csv"), &ReadOptions::default()).unwrap().data;
-    let mut turned = names(6);
-    turned.reverse();
-    write_tables(&data.arranged(&turned).unwrap(), &place.path().join("turned"), &turned);
+    let mut reversed = names(6);
+    reversed.reverse();
+    write_tables(&data.arranged(&reversed).unwrap(), &place.path().join("reversed"), &reversed);
     let train = |valid: &str, out: &str| {
         place.run(&format!("train --train train.parquet --valid {valid} --model mlp --epochs 4 --out {out} --quiet"))
     };
     train("vali.csv", "one").done();
-    train("turned.parquet", "two").done();
+    train("reversed.parquet", "two").done();
     assert_eq!(record(&place, "one"), record(&place, "two"));
     write_tables(
         &read(place.path().join("vali.csv"), &ReadOptions::default()).unwrap().data,
@@ -201,25 +201,25 @@ fn training_sets_are_matched_by_name() {
     );
     let error = train("odd.csv", "three").bad(1);
     assert!(error.contains("odd.csv: the training data has a feature 'x2_bm25', but this data does not"), "{error}");
-    // Folds of tables, and the command that a search prints.
+    // Folds of tables, and the command printed by a search.
     std::fs::create_dir(place.path().join("Fold1")).unwrap();
     for part in ["train", "vali", "test"] {
         std::fs::copy(place.path().join(format!("{part}.csv")), place.path().join(format!("Fold1/{part}.csv")))
             .unwrap();
     }
     place.run("train --folds . --model linear --epochs 2 --quiet").done();
-    let found = place.run("tune --train train.csv --drop x0_bm25 --null 0 --trials 2 --epochs 2 --quiet").done();
-    assert!(found.contains("--drop x0_bm25") && found.contains("--null 0"), "{found}");
+    let printed = place.run("tune --train train.csv --drop x0_bm25 --null 0 --trials 2 --epochs 2 --quiet").done();
+    assert!(printed.contains("--drop x0_bm25") && printed.contains("--null 0"), "{printed}");
     let error = place.run("train --train train.csv --out x --feature-names names.txt --model linear").bad(2);
     assert!(error.contains("--feature-names: this table already has column names"), "{error}");
     let error = place.run("train --train train.csv --out x --features 9 --model linear").bad(1);
     assert!(error.contains("train.csv: the table has 6 columns of features: leave out --features 9"), "{error}");
 }
 
-/// The commands on tables in docs/data.md, in their order.
+/// Runs the commands about tables in docs/data.md in order.
 #[test]
 #[cfg(unix)]
-fn the_commands_of_the_page_on_data_work() {
+fn commands_in_the_documentation_of_data_work() {
     let place = generated();
     let part = |name: &str| read(place.path().join(format!("parts/{name}.txt")), &ReadOptions::default()).unwrap().data;
     for (from, to) in [("train", "train"), ("vali", "vali"), ("test", "new"), ("test", "test")] {

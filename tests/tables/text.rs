@@ -8,7 +8,7 @@ use std::io::Write;
 const CSV: &str = "label,qid,docid,bm25,clicks\n2,a,d7,0.5,-1\n0,a,d8,3,4e-3\n1,7,d9,1e3,0\n";
 
 #[test]
-fn every_spelling_of_a_table_gives_the_same_documents() {
+fn all_spellings_of_a_table_give_the_same_documents() {
     let gzip = |text: &str| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text.as_bytes()).unwrap();
@@ -37,17 +37,17 @@ fn every_spelling_of_a_table_gives_the_same_documents() {
         assert_same(&report.data, &expected());
         assert_eq!(report.data.feature_names(), Some(&["bm25".to_owned(), "clicks".to_owned()][..]));
         assert!(!report.data.is_sparse() && report.rows.total == 3 && report.highest_label.0 == 2.0);
-        let packed = match bytes[0] {
+        let compression = match bytes[0] {
             0x1f => Some(Compression::Gzip),
             0x28 => Some(Compression::Zstd),
             _ => None,
         };
-        assert_eq!(report.compression, packed, "{name}");
+        assert_eq!(report.compression, compression, "{name}");
     }
 }
 
 #[test]
-fn columns_are_what_the_user_says() {
+fn columns_are_chosen_by_the_user() {
     let text = "url,rel,query text,a,b\nx,2,red shoes,1,true\ny,0,red shoes,,FALSE\nz,1,\"blue, big\",nan,1\n";
     let (_folder, path) = file("a.csv", text);
     let columns = Columns {

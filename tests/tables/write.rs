@@ -1,4 +1,4 @@
-//! Writes Parquet files as other programs do.
+//! Writes Parquet files like those of other programs.
 
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
@@ -9,7 +9,7 @@ use parquet::schema::parser::parse_message_type;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The values of a column; those that are missing are `None`.
+/// The values of a column; missing values are `None`.
 #[derive(Debug, Clone)]
 pub enum Values {
     Bool(Vec<Option<bool>>),
@@ -50,7 +50,7 @@ impl Values {
     }
 }
 
-/// A column: its type as a schema spells it, as in "double x", whether values may be missing, and the values.
+/// A column: its type and name as in a schema, such as "double x", its values, and whether values may be missing.
 pub struct Column {
     kind: String,
     values: Values,
@@ -65,7 +65,7 @@ pub fn required(kind: &str, values: Values) -> Column {
     Column { optional: false, ..column(kind, values) }
 }
 
-/// What a file is written with, beside its columns.
+/// Returns the default properties of files.
 pub fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_compression(Compression::SNAPPY)
 }
@@ -116,7 +116,7 @@ fn write(to: &mut ColumnWriter<'_>, column: &Column, rows: std::ops::Range<usize
         (ColumnWriter::FixedLenByteArrayColumnWriter(to), Values::Fixed(values)) => {
             put!(to, values, |v: Vec<u8>| FixedLenByteArray::from(ByteArray::from(v)))
         }
-        (_, values) => panic!("{} is no column of {values:?}", column.kind),
+        (_, values) => panic!("a column '{}' cannot have {values:?}", column.kind),
     }
 }
 

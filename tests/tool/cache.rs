@@ -156,7 +156,7 @@ fn generate_writes_a_cache_if_the_name_says_so() {
     place.run(&format!("{settings} --quiet --out a.cache")).done();
     place.run("convert a.cache --out b.txt").good();
     assert_eq!(place.read("a.txt"), place.read("b.txt"));
-    // The text of a cache that was not made from text cannot change.
+    // A cache that was not made from text cannot become stale.
     place.run("data a.cache --check --json").good();
 }
 
@@ -169,7 +169,7 @@ fn a_cache_keeps_the_names_of_features() {
     place.run("convert a.cache --to cache --out b.cache").good();
     let report = place.run("data b.cache --json").json();
     assert_eq!(report["files"][0]["cache"]["feature_names"], serde_json::json!(["bm25", "clicks"]));
-    // A model keeps them; text, which has none, is taken by place.
+    // A model keeps the names; text has none, and its features are matched by index.
     place.run("train --train b.cache --valid a.txt --model linear --epochs 1 --out model --quiet").done();
     assert_eq!(place.run("info model --json").json()["feature_names"], serde_json::json!(["bm25", "clicks"]));
     assert_eq!(

@@ -6,7 +6,7 @@ use burnrank::device;
 #[test]
 fn devices_are_listed_and_selected_by_name() {
     let place = Place::new(&[]);
-    // Drivers may write to standard error as they like.
+    // Drivers may write to standard error.
     let said = |command: &str| {
         let ran = place.run(command);
         assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -105,7 +105,7 @@ fn parts_of_nets_add_up_to_the_difference_of_scores() {
             // Scores are f32.
             assert!((sum - whole).abs() <= 1e-3 * whole.abs() + 1e-5, "{activation}: {sum}, not {whole}: {change}");
             assert_eq!(change["contributions_add_up"], true);
-            // The third feature is the same for all documents of a query.
+            // The third feature is constant within queries.
             assert!(parts.iter().all(|part| part["better"] != part["worse"]), "{activation}: {change}");
             seen += 1;
         }

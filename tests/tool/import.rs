@@ -21,7 +21,7 @@ fn a_lightgbm_model_becomes_a_model_folder() {
     );
     assert_eq!(place.read("model/model.txt"), LIGHTGBM, "LightGBM's text is kept");
     let scores = place.run("predict --model model --data a.txt").done();
-    // LightGBM's own raw scores.
+    // Raw scores of LightGBM.
     let expected = [2.031415926535898_f64, 2.331415926535898, 2.1314159265358983];
     for (found, expected) in scores.lines().zip(expected) {
         assert!((found.parse::<f64>().expect("a score") - expected).abs() < 1e-6, "{scores}");
@@ -42,7 +42,7 @@ fn an_xgboost_model_becomes_a_model_folder() {
     assert_eq!(json["features"], 3);
     let scores = place.run("predict --model new/model --data a.txt").done();
     let scores: Vec<f64> = scores.lines().map(|score| score.parse().expect("a score")).collect();
-    // XGBoost's own margins.
+    // Margins of XGBoost.
     assert!(
         (scores[0] - 1.7540563344955444).abs() < 1e-6 && (scores[1] - 1.0372298955917358).abs() < 1e-6,
         "{scores:?}"
@@ -69,7 +69,7 @@ fn features_with_other_missing_values_are_named_once_per_run() {
     }
     let ran = place.run("convert m.json --to model --out other");
     assert!(ran.err.starts_with("note: other: feature f1: missing values"), "{ran:?}");
-    // No missing value, no warning: every missing type is None, and 0 is in no set of categories.
+    // No warning without missing values: every missing type is None, and 0 is not a category.
     let none = LIGHTGBM.replace("decision_type=8 2 6 10 4", "decision_type=0 2 2 0 0").replace("=1 9 8", "=1 9 0");
     let none = none.replace("cat_threshold=7 8 2", "cat_threshold=6 8 2");
     std::fs::write(place.path().join("none.txt"), none).expect("a file");
@@ -77,7 +77,7 @@ fn features_with_other_missing_values_are_named_once_per_run() {
     place.run("predict --model none --data a.txt").good();
 }
 
-/// One tree of each kind: `best_iteration` counts iterations, not trees.
+/// `best_iteration` counts iterations, not trees.
 #[test]
 fn trees_after_the_best_iteration_are_omitted() {
     let best = |attributes: &str| {

@@ -50,14 +50,14 @@ fn dots(result: &SearchResult, setting: &Dimension) -> Vec<Dot> {
     let dot = |(place, (trial, evaluation)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Evaluation))| {
         let text = setting.show(&trial.config)?;
         // Objectives that differ only in their parameters share a row.
-        let text = if setting.key == "objective" { kind(&text) } else { text };
+        let text = if setting.key == "objective" { without_parameters(&text) } else { text };
         Some(Dot { value: evaluation.summary().mean, text, rung: trial.rung, number: trial.number, best: place == 0 })
     };
     result.ranked().iter().enumerate().filter_map(dot).collect()
 }
 
 /// An objective without its parameters.
-fn kind(name: &str) -> String {
+fn without_parameters(name: &str) -> String {
     let words = name.split(':').filter(|part| !part.contains('='));
     words.map(|word| word.split('@').next().unwrap_or(word)).collect::<Vec<_>>().join(":")
 }
@@ -112,7 +112,7 @@ impl Axis {
     fn label(&self, at: f64) -> String {
         match self {
             Axis::Categories(categories) if (at - at.round()).abs() < 1e-9 && at >= 0.0 => {
-                categories.get(at.round() as usize).map_or(String::new(), |kind| clipped(kind, 20))
+                categories.get(at.round() as usize).map_or(String::new(), |name| clipped(name, 20))
             }
             Axis::Categories(_) => String::new(),
             Axis::Log { zero: Some(zero), .. } if at < zero + 0.25 => String::new(),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_in_order_and_many_numbers_are_on_a_line() {
+    fn categories_are_sorted_and_many_numbers_are_logarithmic() {
         let hidden = Dimension::of(Part::Nets, "hidden").ok().unwrap();
         let axis = Axis::of(hidden, &dots_of(&["32,16", "linear", "10", "32", "10"]));
         assert_eq!([0.0, 1.0, 2.0, 3.0, 0.5].map(|at| axis.label(at)), ["linear", "10", "32", "32,16", ""]);
@@ -195,7 +195,7 @@ mod tests {
         let dots = dots_of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         let axis = Axis::of(l2, &dots);
         assert_eq!((axis.place(&dots[1]), axis.place(&dots[0])), (-3.0, -3.5));
-        assert_eq!(["lambdarank:ndcg@10:sigma=2", "ranknet@3"].map(kind), ["lambdarank:ndcg", "ranknet"]);
+        assert_eq!(["lambdarank:ndcg@10:sigma=2", "ranknet@3"].map(without_parameters), ["lambdarank:ndcg", "ranknet"]);
         assert_eq!([-2.0, -2.5, -3.5].map(|at| axis.label(at)), ["0.01", "0.0032", ""]);
     }
 }

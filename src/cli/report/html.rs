@@ -158,7 +158,7 @@ pub fn table(caption: &str, words: usize, headings: &[&str], rows: &[Vec<String>
     )
 }
 
-/// Commands, as a shell takes them.
+/// A block of shell commands.
 pub fn commands(text: &str) -> String {
     format!("<pre><code>{}</code></pre>\n", escape(text))
 }

@@ -109,7 +109,7 @@ fn from_here(stored: &str, model: &str) -> Option<String> {
     if stored.is_empty() || stored.starts_with('<') || Path::new(stored).exists() {
         return Some(stored.to_owned());
     }
-    // Search the folders above the model; absolute paths exist-check, relative ones are what the user wrote.
+    // Search the folders above the model by absolute path, and return the relative path of the same folder.
     let relative = (1..=MAX_DEPTH).map(|up| Path::new(model).join([".."].repeat(up).join("/")).join(stored));
     let folder = std::path::absolute(model).ok()?;
     let absolute = folder.ancestors().skip(1).map(|folder| folder.join(stored));

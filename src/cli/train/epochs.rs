@@ -55,7 +55,7 @@ pub fn run_epochs(
     if let Some(copied) = members.members().iter().filter_map(Trainer::transfers).reduce(|sum, one| sum + one) {
         ui::note(&format!("{}copied {copied}", if title.is_empty() { String::new() } else { format!("{title}: ") }));
     }
-    if (finish == Finish::Stopped || Graceful::asked()) && members.history(0).is_empty() {
+    if (finish == Finish::Stopped || Graceful::is_requested()) && members.history(0).is_empty() {
         return Ok(None);
     }
     Ok(Some(members.finish()?))

@@ -42,10 +42,10 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             // Only for training: while files are read, an interrupt ends the program at once.
             let _graceful = Graceful::new();
             let trained = job.train(job.members()?, None, None, &mut output)?;
-            let repeats = repeats.as_ref().filter(|_| !Graceful::asked());
+            let repeats = repeats.as_ref().filter(|_| !Graceful::is_requested());
             (trained, repeats.map_or(Ok(Vec::new()), |repeats| job.train_other_seeds(repeats))?)
         };
-        let Some(mut trained) = trained.filter(|_| !Graceful::asked()) else {
+        let Some(mut trained) = trained.filter(|_| !Graceful::is_requested()) else {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());
         };

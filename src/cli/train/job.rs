@@ -103,14 +103,14 @@ impl<'a> TrainingJob<'a> {
     ) -> anyhow::Result<Option<TrainedModel>> {
         let Some(members) = members else {
             let (model, selection) = auto::select(self.args, &self.splits, &self.config, self.device, self.title)?;
-            return Ok(Some(TrainedModel { model, selection: Some(selection), interrupted: Graceful::asked() }));
+            return Ok(Some(TrainedModel { model, selection: Some(selection), interrupted: Graceful::is_requested() }));
         };
         let Some(model) = run_epochs(self.args, &self.config, members, checkpoint, self.title, output)? else {
             return Ok(None);
         };
         let is_stopped = model.info.run.as_ref().is_some_and(|run| run.finish == Finish::Stopped);
         // With several processes, another one may have been interrupted.
-        let interrupted = is_stopped && (Graceful::asked() || member.is_some());
+        let interrupted = is_stopped && (Graceful::is_requested() || member.is_some());
         let is_new = model.info.best_epoch > 0 || !interrupted;
         Ok(is_new.then_some(TrainedModel { model, selection: None, interrupted }))
     }
@@ -131,7 +131,7 @@ impl<'a> TrainingJob<'a> {
                 out.discard_checkpoint();
             }
         }
-        // `--model feature` is a single feature by intention.
+        // `--model feature` is a single feature by definition.
         let single_feature = self.single_feature.as_ref().filter(|_| args.settings.model().kind.name != "feature");
         let single_feature = single_feature.and_then(|single| single.warning(model, args.read.first_index, title));
         let others = [warnings::too_few_epochs(config, model, title), single_feature].into_iter().flatten();

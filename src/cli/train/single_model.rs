@@ -67,7 +67,7 @@ fn finish(out: &Path, trained: &TrainedModel, failed: Option<anyhow::Error>, out
     let is_selected = trained.selection.is_some();
     let (note, error) = match failed {
         Some(error) => (format!("training with the other seeds did not finish; {location}"), error),
-        None if is_selected && Graceful::asked() => {
+        None if is_selected && Graceful::is_requested() => {
             let note = format!("interrupted: the model in {} averages the runs that finished", out.display());
             (note, Interrupted.into())
         }

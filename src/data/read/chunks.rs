@@ -136,7 +136,7 @@ impl Chunks {
 
     /// Returns the maximum number of features of a document so far.
     pub fn n_features(&self) -> usize {
-        self.widest
+        self.max_width
     }
 
     /// Whether the file read so far is sparse, see [`Dataset::is_sparse`].

@@ -1,21 +1,21 @@
-//! The table of scalings.
+//! The registry of scalings.
 
 use super::columns::NoColumns;
 use super::{ColumnStats, Step};
 use crate::name::words;
 
-/// What is known of a scaling beside its name and help.
+/// Properties of a scaling other than its name and help.
 struct Row {
-    /// What the scaling does to features, by statistics of the training split. Which steps there are does not depend on the
-    /// statistics, only their numbers do. A step occurs once at most, and `Affine` and `WithinQuery` not both.
+    /// Fits the steps of the scaling to statistics of the training split. The kinds of steps must not depend on the statistics.
+    /// Each kind of step occurs at most once, and `Affine` and `WithinQuery` exclude each other.
     fit: fn(&dyn ColumnStats) -> Vec<Step>,
-    /// Place, from 1, among the scalings that the model `auto` tries.
+    /// Position, from 1, among the scalings that the model `auto` tries.
     auto: Option<u8>,
-    /// Place, from 1, among the scalings that a search tries for nets.
+    /// Position, from 1, among the scalings that a search tries for nets.
     tune: Option<u8>,
 }
 
-/// Makes [`ScaleKind`] of rows.
+/// Defines [`ScaleKind`] from rows.
 macro_rules! scalings {
     ($(
         $(#[doc = $docs:literal])+
@@ -23,9 +23,9 @@ macro_rules! scalings {
         $kind:ident = $name:literal, $fit:path, auto $auto:expr, tune $tune:expr;
     )+) => {
         words! {
-            /// How features are scaled.
+            /// Feature scaling.
             ///
-            /// A feature that is constant where the scaling is fitted becomes 0.
+            /// Features that are constant in the data to which the scaling is fitted become 0.
             #[derive(Default)]
             pub enum ScaleKind: "scaling" {
                 $(
@@ -46,7 +46,7 @@ macro_rules! scalings {
     };
 }
 
-// One row per scaling: its help, name and fit, and its places among the scalings that automatic choices try.
+// One row per scaling: help, name, fit, and positions among the scalings tried by `auto` and by searches.
 scalings! {
     /// Features as they are.
     #[default]
@@ -59,7 +59,7 @@ scalings! {
     MinMax = "minmax", super::minmax::fit, auto None, tune None;
     /// `log1p`, then `zscore`.
     Log1pZScore = "log1p-zscore", super::log1p_zscore::fit, auto Some(2), tune Some(4);
-    /// sqrt(3) (2 F - 1), F being the share of training documents below x; bounded, whatever the outliers.
+    /// sqrt(3) (2 F - 1), where F is the fraction of training documents below x; bounded, robust to outliers.
     Quantile = "quantile", super::quantile::fit, auto Some(1), tune Some(5);
     /// `minmax` within each query, as LETOR's `QueryLevelNorm`.
     QueryMinMax = "query-minmax", super::query_minmax::fit, auto Some(3), tune Some(1);
@@ -68,19 +68,19 @@ scalings! {
 }
 
 impl ScaleKind {
-    /// The scalings that `auto` tries, in its order.
+    /// Returns the scalings that `auto` tries, in order.
     pub(crate) fn tried_by_auto() -> Vec<ScaleKind> {
         let mut tried: Vec<ScaleKind> = Self::ALL.into_iter().filter(|kind| kind.row().auto.is_some()).collect();
         tried.sort_by_key(|kind| kind.row().auto);
         tried
     }
 
-    /// Names of the scalings that a search tries for nets, in its order.
+    /// Names of the scalings that a search tries for nets, in order.
     pub(crate) const TRIED_BY_TUNE: [&'static str; Self::count_tuned()] = {
         let (mut names, mut index) = ([""; Self::count_tuned()], 0);
         while index < Self::ALL.len() {
-            if let Some(place) = Self::ALL[index].row().tune {
-                names[place as usize - 1] = Self::ALL[index].name();
+            if let Some(position) = Self::ALL[index].row().tune {
+                names[position as usize - 1] = Self::ALL[index].name();
             }
             index += 1;
         }
@@ -96,33 +96,33 @@ impl ScaleKind {
         count
     }
 
-    /// What is done to features, by statistics of the training split.
+    /// Fits the steps to statistics of the training split.
     pub(super) fn fit(self, columns: &dyn ColumnStats) -> Vec<Step> {
         (self.row().fit)(columns)
     }
 
-    /// The steps without their numbers.
+    /// Returns the steps without fitted numbers.
     pub(super) fn outline(self) -> Vec<Step> {
         self.fit(&NoColumns)
     }
 
-    /// Whether each query is scaled by itself, so that a document's features depend on its neighbours.
+    /// Whether each query is scaled separately, so that the features of a document depend on the other documents of its query.
     pub fn is_per_query(self) -> bool {
         self.outline().iter().any(Step::is_per_query)
     }
 
-    /// What a search engine must do to features before a model of this scaling can score them, as a sentence.
+    /// Returns a sentence on what a search engine needs to scale features for a model with this scaling.
     pub fn serving(self) -> &'static str {
         let steps = self.outline();
         if steps.is_empty() {
-            "Features are scored as they are: a document can be scored alone."
+            "Features are not scaled: each document can be scored independently."
         } else if steps.iter().any(Step::is_per_query) {
-            "Each document is scaled by the others of its query: all candidates of a query, with all their features, must be \
-             there before any can be scored, and another list of candidates changes the scores."
+            "Features are scaled within each query: all candidates of a query, with all features, must be available before \
+             any can be scored, and scores depend on the list of candidates."
         } else if steps.iter().any(Step::has_numbers) {
-            "Each document is scaled by numbers stored with the model: it can be scored alone."
+            "Features are scaled with numbers stored in the model: each document can be scored independently."
         } else {
-            "Each document is scaled by a formula: it can be scored alone."
+            "Features are scaled by a formula: each document can be scored independently."
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     use std::mem::discriminant;
 
     #[test]
-    fn names_read_back() {
+    fn names_round_trip() {
         for kind in ScaleKind::ALL {
             assert_eq!(kind.to_string().parse::<ScaleKind>().unwrap(), kind);
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn steps_occur_once_and_center_once() {
+    fn each_kind_of_step_occurs_once_and_centers_once() {
         for kind in ScaleKind::ALL {
             let steps = kind.outline();
-            for (place, step) in steps.iter().enumerate() {
+            for (index, step) in steps.iter().enumerate() {
                 let same = |other: &Step| discriminant(other) == discriminant(step);
-                assert!(!steps[..place].iter().any(same), "{kind}: {step:?} twice");
+                assert!(!steps[..index].iter().any(same), "{kind}: {step:?} twice");
             }
             let centers = |step: &&Step| matches!(step, Step::Affine(_) | Step::WithinQuery(_));
             assert!(steps.iter().filter(centers).count() <= 1, "{kind}");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn automatic_choices_have_an_order() {
+    fn automatic_choices_are_ordered() {
         let names = |kinds: Vec<ScaleKind>| kinds.into_iter().map(ScaleKind::name).collect::<Vec<_>>();
         assert_eq!(names(ScaleKind::tried_by_auto()), ["quantile", "log1p-zscore", "query-minmax"]);
         let tuned = ["query-minmax", "query-zscore", "zscore", "log1p-zscore", "quantile"];

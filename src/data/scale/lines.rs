@@ -1,30 +1,30 @@
 //! Piecewise linear maps through quantiles of the training values.
 //!
-//! Feature by feature, x becomes y = sqrt(3) (2 F - 1), F being the share of training documents below x, as a line through the
-//! points of a table, flat outside:
+//! For each feature, x is mapped to y = sqrt(3) (2 F - 1), where F is the fraction of training documents below x. The map is
+//! piecewise linear between points and constant outside:
 //!
-//! - the shares are F_k = 1 / (1 + exp(-0.6 (k - 15))), k = 0..30, from 0.0001 to 0.9999, and closer together near both ends,
-//!   where values with outliers are far apart;
-//! - the knot x_k is the quantile F_k of the finite training values; the first is the smallest value, the last the largest;
-//! - equal knots, of a value that many documents have, become one point, at the mean of their first and last share.
+//! - the fractions are F_k = 1 / (1 + exp(-0.6 (k - 15))), k = 0..30, from 0.0001 to 0.9999, closer together near both ends,
+//!   where outliers are far apart;
+//! - the knot x_k is the quantile F_k of the finite training values; the first is the minimum, the last the maximum;
+//! - equal knots, for a value that many documents have, become one point, at the mean of their first and last fraction.
 //!
-//! So the most common value of sparse counts is one point, and the line goes on to the largest; what never varies becomes 0. On
-//! values of any continuous distribution y has mean 0 and standard deviation 1, and it never leaves -1.74..1.74. It is
+//! So the most common value of sparse counts becomes one point, and constant features become 0. For values of any continuous
+//! distribution, y has mean 0 and standard deviation 1; it is always within -1.74..1.74. The map is
 //! `numpy.interp(x, [x of points], [y of points])`.
 
-/// Knots of a feature.
+/// Number of knots of a feature.
 pub(super) const KNOTS: usize = 31;
-/// The knots' places in a table, a whole number of SIMD registers.
-const PLACES: usize = 32;
-/// The distance of two knots' ln(F / (1 - F)).
+/// Length of a table: the knots, padded to a whole number of SIMD registers.
+const TABLE_LENGTH: usize = 32;
+/// Distance of ln(F / (1 - F)) between two knots.
 const STEP: f64 = 0.6;
 
-/// The share of documents below the knot `k`.
+/// Returns the fraction of documents below the knot `k`.
 pub(super) fn share(k: usize) -> f64 {
     1.0 / (1.0 + (-STEP * (k as f64 - (KNOTS - 1) as f64 / 2.0)).exp())
 }
 
-/// What the values with this share of documents below them become.
+/// Maps a fraction F to y.
 fn position(share: f64) -> f64 {
     3f64.sqrt() * (2.0 * share - 1.0)
 }
@@ -32,14 +32,14 @@ fn position(share: f64) -> f64 {
 /// The maps of all features.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Lines {
-    /// Ascending quantiles of each feature, one feature after the other.
+    /// Ascending quantiles, feature by feature.
     knots: Vec<f32>,
-    /// What follows from the knots.
+    /// Tables computed from the knots.
     tables: Vec<Table>,
 }
 
 impl Lines {
-    /// The maps of features by their knots, which must ascend within each feature.
+    /// Builds the maps from knots, which must ascend within each feature.
     pub(super) fn of(knots: Vec<f32>) -> Self {
         let tables = knots.chunks(KNOTS).map(Table::of).collect();
         Lines { knots, tables }
@@ -49,12 +49,12 @@ impl Lines {
         &self.knots
     }
 
-    /// The points that each feature's map is drawn through, x ascending.
+    /// Returns the points (x, y) of the map of each feature, x ascending.
     pub fn points(&self) -> Vec<Vec<(f32, f64)>> {
         self.knots.chunks(KNOTS).map(points).collect()
     }
 
-    /// Values are rounded to f32 before: raw features, which are f32, stay as they are.
+    /// Maps values after rounding them to f32, which does not change raw features.
     pub(super) fn apply(&self, row: &mut [f64]) {
         row.iter_mut().zip(&self.tables).for_each(|(x, table)| *x = table.map(*x as f32));
     }
@@ -64,14 +64,14 @@ impl Lines {
     }
 }
 
-/// The points that a feature's map is drawn through, x ascending, from its knots, which must ascend.
+/// Returns the points (x, y) of the map of a feature, x ascending, from its ascending knots.
 fn points(knots: &[f32]) -> Vec<(f32, f64)> {
     let mut points = Vec::with_capacity(knots.len());
     let mut first = 0;
     for equal in knots.chunk_by(|a, b| a == b) {
         let last = first + equal.len() - 1;
         let y = position((share(first) + share(last)) / 2.0);
-        // Not a rounding error away from it.
+        // Exactly 0 for a constant feature.
         points.push((equal[0], if equal.len() == knots.len() { 0.0 } else { y }));
         first = last + 1;
     }
@@ -81,37 +81,41 @@ fn points(knots: &[f32]) -> Vec<(f32, f64)> {
 /// The map of one feature, laid out for speed.
 #[derive(Debug, Clone, PartialEq)]
 struct Table {
-    /// The points' x, then infinities.
-    x: [f32; PLACES],
-    y: [f64; PLACES],
-    /// The slope behind each point; 0 behind the last.
-    slope: [f64; PLACES],
-    /// The last point's x.
+    /// x of the points, padded with infinities.
+    x: [f32; TABLE_LENGTH],
+    y: [f64; TABLE_LENGTH],
+    /// Slope after each point; 0 after the last.
+    slope: [f64; TABLE_LENGTH],
+    /// x of the last point.
     end: f32,
 }
 
 impl Table {
     fn of(knots: &[f32]) -> Self {
         let points = points(knots);
-        let mut table =
-            Table { x: [f32::INFINITY; PLACES], y: [0.0; PLACES], slope: [0.0; PLACES], end: f32::NEG_INFINITY };
-        for (place, &(x, y)) in points.iter().enumerate() {
-            (table.x[place], table.y[place], table.end) = (x, y, x);
+        let mut table = Table {
+            x: [f32::INFINITY; TABLE_LENGTH],
+            y: [0.0; TABLE_LENGTH],
+            slope: [0.0; TABLE_LENGTH],
+            end: f32::NEG_INFINITY,
+        };
+        for (index, &(x, y)) in points.iter().enumerate() {
+            (table.x[index], table.y[index], table.end) = (x, y, x);
         }
-        for (place, pair) in points.windows(2).enumerate() {
-            table.slope[place] = (pair[1].1 - pair[0].1) / (f64::from(pair[1].0) - f64::from(pair[0].0));
+        for (index, pair) in points.windows(2).enumerate() {
+            table.slope[index] = (pair[1].1 - pair[0].1) / (f64::from(pair[1].0) - f64::from(pair[0].0));
         }
         table
     }
 
-    /// NaN stays NaN.
+    /// Maps a value; NaN stays NaN.
     #[inline]
     fn map(&self, x: f32) -> f64 {
-        let held = x.max(self.x[0]).min(self.end);
-        // Without branches, and with as many comparisons at once as the machine has.
-        let passed = self.x.iter().map(|&knot| u32::from(knot <= held)).sum::<u32>();
-        let place = (passed as usize).clamp(1, PLACES) - 1;
-        let y = self.y[place] + (f64::from(held) - f64::from(self.x[place])) * self.slope[place];
+        let clipped = x.max(self.x[0]).min(self.end);
+        // Without branches, so that the compiler can vectorize the comparisons.
+        let below = self.x.iter().map(|&knot| u32::from(knot <= clipped)).sum::<u32>();
+        let index = (below as usize).clamp(1, TABLE_LENGTH) - 1;
+        let y = self.y[index] + (f64::from(clipped) - f64::from(self.x[index])) * self.slope[index];
         if x.is_nan() { f64::from(x) } else { y }
     }
 }
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn many_different_values_follow_the_formula_whatever_their_distribution() {
+    fn continuous_distributions_follow_the_formula() {
         let n = 100_000;
         for stretch in [|u: f64| u, |u: f64| (12.0 * u).exp(), |u: f64| 1.0 / (1.0 - u)] {
             let at = |f: f64| stretch(f) as f32;
@@ -151,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_change_nothing_elsewhere_and_are_clipped() {
+    fn outliers_are_clipped_and_do_not_affect_other_values() {
         let mut values: Vec<f32> = (0..20_000).map(|i| (i % 1000) as f32).collect();
         let before = fitted(&values);
         values[7] = 3e38;
@@ -169,14 +173,14 @@ mod tests {
 
     #[test]
     fn sparse_counts_keep_their_order() {
-        // 995 zeros in 1000, and a count in a million that is far away.
+        // 995 zeros in 1000, and one outlier.
         let mut values = vec![0.0; 1000];
         values[..5].copy_from_slice(&[1.0, 2.0, 4.0, 9.0, 1e8]);
         let table = fitted(&values);
         assert!(table.single(0.0).abs() < 0.05, "the most common value is the middle: {}", table.single(0.0));
         let mapped = [0.0, 1.0, 2.0, 4.0, 9.0, 1e8].map(|x| table.single(x));
         assert!(mapped.is_sorted_by(|a, b| a < b), "{mapped:?}");
-        // One document in a million keeps its value apart from all others'.
+        // A value of a single document in 100,000 remains distinct.
         let mut values = vec![0.0; 100_000];
         values[99] = 5.0;
         assert_eq!(fitted(&values).single(5.0), position(share(KNOTS - 1)) as f32);
@@ -193,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_tell_apart_becomes_zero() {
+    fn constant_features_become_zero() {
         for values in [&[][..], &[0.1; 9], &[f32::NAN, f32::INFINITY], &[f32::NAN, 3.0, f32::NEG_INFINITY]] {
             let table = fitted(values);
             [-1e38, 0.0, 0.1, 3.0, 1e38].iter().for_each(|&x| assert_eq!(table.single(x), 0.0, "{values:?}"));
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_rises_and_stays_in_bounds() {
+    fn maps_are_monotonic_and_bounded() {
         for values in [vec![1e-40, 2e-40, 0.0, 3e38, -3e38], (0..50).map(|i| (i * i) as f32 * 1e-3).collect()] {
             let table = fitted(&values);
             let highest = position(share(KNOTS - 1)) as f32;

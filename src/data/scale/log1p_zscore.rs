@@ -1,8 +1,8 @@
 //! `log1p-zscore`: `log1p`, then `zscore` of the logarithms.
 
-use super::{ColumnStats, Measure, Step};
+use super::{ColumnStats, Statistic, Step};
 
 pub(super) fn fit(columns: &dyn ColumnStats) -> Vec<Step> {
-    let affine = columns.affine(Measure::Moments, &[Step::SignedLog]);
+    let affine = columns.affine(Statistic::Moments, &[Step::SignedLog]);
     vec![Step::SignedLog, Step::Affine(affine)]
 }

@@ -1,7 +1,7 @@
 //! `minmax`: (x - min) / (max - min), both of the training split. A constant feature becomes 0.
 
-use super::{ColumnStats, Measure, Step};
+use super::{ColumnStats, Statistic, Step};
 
 pub(super) fn fit(columns: &dyn ColumnStats) -> Vec<Step> {
-    vec![Step::Affine(columns.affine(Measure::Range, &[]))]
+    vec![Step::Affine(columns.affine(Statistic::Range, &[]))]
 }

@@ -1,15 +1,14 @@
 //! Feature scaling: fitted on the training split, saved with the model, applied to every split.
 //!
-//! A scaling is one file here, which turns statistics of columns into [`Step`]s, and one row in [`kind`]. Its [`Scaler`] is what
-//! training, serving, exports and model folders have in common: whoever needs to know what is done to features asks it for
-//! its steps.
+//! A scaling is one file, which converts statistics of columns into [`Step`]s, and one row in [`kind`]. Training, serving,
+//! exports and model folders share the fitted [`Scaler`] and its steps.
 //!
 //! # Columns
-//! Every step turns a column into one column. A step that makes several of one, or takes several, changes what relies on it:
-//! [`Scaler::apply`] and [`Scaler::apply_rows`], which work in place, and the rows of a mapped file that they scale when it is
-//! read; `RankerConfig::features`, which is the number of raw features and of the scorer's inputs, with the buffer of
-//! `ServingScorer`; exports, whose code scales a row into one of the same length, and whose trees compare raw features; and
-//! explanations, which look at the scaled column of a feature.
+//! Every step maps one column to one column. The following rely on this and must change for any other kind of step:
+//! [`Scaler::apply`] and [`Scaler::apply_rows`], which work in place or on rows read from a mapped file;
+//! `RankerConfig::features`, the number of both raw features and inputs of the scorer, and the buffer of `ServingScorer`;
+//! exports, whose code scales a row in place and whose trees compare raw features; and explanations, which use the scaled
+//! column of a feature.
 
 mod columns;
 mod kind;
@@ -28,7 +27,7 @@ mod stored;
 mod tests;
 mod zscore;
 
-pub(crate) use columns::{ColumnStats, ColumnSummary, FitRoom, Measure, Rows};
+pub(crate) use columns::{ColumnStats, ColumnSummary, FitBuffers, Rows, Statistic};
 pub use kind::ScaleKind;
 pub(crate) use lines::Lines;
 pub use scaler::Scaler;

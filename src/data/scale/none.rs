@@ -1,4 +1,4 @@
-//! `none`: features as they are.
+//! `none`: features are not scaled.
 
 use super::{ColumnStats, Step};
 

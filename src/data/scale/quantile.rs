@@ -1,6 +1,6 @@
-//! `quantile`: sqrt(3) (2 F - 1), F being the share of training documents below x.
+//! `quantile`: sqrt(3) (2 F - 1), where F is the fraction of training documents below x.
 //!
-//! A line through points of a table, flat outside (see [`Lines`]): outliers, however large, change nothing but their own values.
+//! A bounded piecewise linear map (see [`Lines`]): outliers do not affect other values.
 
 use super::{ColumnStats, Lines, Step};
 

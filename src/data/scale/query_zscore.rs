@@ -1,7 +1,7 @@
 //! `query-zscore`: `zscore` within each query.
 
-use super::{ColumnStats, Measure, Step};
+use super::{ColumnStats, Statistic, Step};
 
 pub(super) fn fit(_: &dyn ColumnStats) -> Vec<Step> {
-    vec![Step::WithinQuery(Measure::Moments)]
+    vec![Step::WithinQuery(Statistic::Moments)]
 }

@@ -2,7 +2,7 @@
 
 use super::columns::{self, BLOCK, DistributedColumns, Slice};
 use super::stored::Stored;
-use super::{Affine, FitRoom, Lines, Measure, ScaleKind, Step};
+use super::{Affine, FitBuffers, Lines, ScaleKind, Statistic, Step};
 use crate::data::dataset::Dataset;
 use crate::distributed::Member;
 use crate::error::{Error, Result};
@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A fitted scaling, which is applied to a feature in f64 and rounded once.
+/// A fitted feature scaling, computed in f64 and rounded to f32 once.
 ///
-/// A feature that was constant in the training split becomes 0 wherever it is met. Results beyond f32 are held at
-/// its largest value. Values that are not finite are left out of the fit.
+/// Features that are constant in the training split become 0 in all splits. Results are clipped to the range of f32. Values
+/// that are not finite are ignored when fitting.
 ///
 /// ```
 /// use burnrank::{Dataset, ScaleKind, Scaler};
@@ -31,15 +31,15 @@ pub struct Scaler {
 }
 
 impl Scaler {
-    /// Learns the scaling of `kind` from all documents of `data`, which should be the training split alone.
+    /// Fits a scaling to all documents of `data`, which should be the training split only.
     pub fn fit(kind: ScaleKind, data: &Dataset) -> Scaler {
         Scaler { kind, width: data.n_features(), steps: kind.fit(data) }
     }
 
-    /// Learns the scaling of `kind` from the documents of all members; `rows` are those that each has, `data` has this one's.
+    /// Fits a scaling to the documents of all members. `rows` are the rows of each member, `data` has those of this one.
     ///
     /// # Errors
-    /// When a member is gone.
+    /// When the connection to a member is lost.
     pub(crate) fn fit_distributed(
         kind: ScaleKind,
         member: &Member,
@@ -54,27 +54,27 @@ impl Scaler {
         columns.checked(Scaler { kind, width: data.n_features(), steps })
     }
 
-    /// What this scaler does.
+    /// Returns the kind of scaling.
     pub fn kind(&self) -> ScaleKind {
         self.kind
     }
 
-    /// The number of features it was fitted on.
+    /// Returns the number of features on which it was fitted.
     pub fn n_features(&self) -> usize {
         self.width
     }
 
-    /// What is done to features, one step after the other.
+    /// Returns the steps, in the order in which they are applied.
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether each query is scaled by itself.
+    /// Whether each query is scaled separately.
     pub(crate) fn is_per_query(&self) -> bool {
         self.steps.iter().any(Step::is_per_query)
     }
 
-    /// The numbers of its [`Step::Affine`]: what is subtracted and what is divided by, feature by feature; empty without one.
+    /// Returns center and spread of each feature for [`Step::Affine`]; empty if there is no such step.
     pub(crate) fn numbers(&self) -> (&[f64], &[f64]) {
         let affine = self.steps.iter().find_map(|step| match step {
             Step::Affine(affine) => Some(affine),
@@ -83,7 +83,7 @@ impl Scaler {
         affine.map_or((&[], &[]), |affine| (&affine.center, &affine.spread))
     }
 
-    /// The numbers of its [`Step::Lines`]: ascending quantiles of each feature, one feature after the other; empty without one.
+    /// Returns the ascending quantiles of each feature for [`Step::Lines`]; empty if there is no such step.
     pub(crate) fn knots(&self) -> &[f32] {
         let lines = self.steps.iter().find_map(|step| match step {
             Step::Lines(lines) => Some(lines),
@@ -92,14 +92,14 @@ impl Scaler {
         lines.map_or(&[], Lines::knots)
     }
 
-    /// Scales every document of `data`: in place where it is in memory, and whenever it is read where it is in a mapped file.
+    /// Scales all documents of `data`: in place, or whenever rows are read for a mapped file.
     ///
     /// # Errors
-    /// When `data` has another number of features than the scaler was fitted on.
+    /// When the number of features differs from that of the data on which the scaler was fitted.
     pub fn apply(&self, data: &mut Dataset) -> Result<()> {
         if data.n_features() != self.width {
             return Err(Error::Mismatch(format!(
-                "the scaler was fitted on {} features, the data has {}",
+                "the scaler was fitted on {} features, but the data has {}",
                 self.width,
                 data.n_features()
             )));
@@ -126,15 +126,15 @@ impl Scaler {
         Ok(())
     }
 
-    /// Scales the documents of one query, row-major, in place: the same bytes as [`Scaler::apply`] gives them.
+    /// Scales the documents of one query, row-major, in place. The result is bit for bit that of [`Scaler::apply`].
     ///
     /// # Errors
-    /// When `rows` is not a whole number of rows of the scaler's width.
+    /// When `rows` is not a whole number of rows of [`Scaler::n_features`] values.
     pub fn apply_rows(&self, rows: &mut [f32]) -> Result<()> {
         let whole = if self.width == 0 { rows.is_empty() } else { rows.len().is_multiple_of(self.width) };
         if !whole {
             return Err(Error::Mismatch(format!(
-                "{} feature values are no whole number of rows of {} features",
+                "{} feature values are not a whole number of rows of {} features",
                 rows.len(),
                 self.width
             )));
@@ -143,45 +143,45 @@ impl Scaler {
         Ok(())
     }
 
-    /// As [`Scaler::apply_rows`], by one thread and in the memory that is given; rows must be whole.
-    pub(crate) fn apply_rows_in(&self, rows: &mut [f32], room: &mut FitRoom) {
+    /// Does the same as [`Scaler::apply_rows`] in one thread and without allocating; rows must be whole.
+    pub(crate) fn apply_rows_in(&self, rows: &mut [f32], buffers: &mut FitBuffers) {
         if self.width == 0 {
             return;
         }
-        if let Some((measure, before)) = self.within_query() {
-            room.fit(measure, before, rows, self.width);
+        if let Some((statistic, before)) = self.within_query() {
+            buffers.fit(statistic, before, rows, self.width);
         }
-        self.take_steps(rows, room);
+        self.apply_steps(rows, buffers);
     }
 
     fn scale(&self, rows: &mut [f32]) {
         if self.width == 0 || self.steps.is_empty() {
             return;
         }
-        let mut room = FitRoom::default();
-        if let Some((measure, before)) = self.within_query() {
+        let mut buffers = FitBuffers::default();
+        if let Some((statistic, before)) = self.within_query() {
             let all = Slice { values: &*rows, width: self.width };
-            let [columns] = columns::columns([(measure, before)], &all, self.width, |_| ());
-            room.affine = Affine::of(measure, &columns);
+            let [columns] = columns::columns([(statistic, before)], &all, self.width, |_| ());
+            buffers.affine = Affine::of(statistic, &columns);
         }
-        self.take_steps(rows, &mut room);
+        self.apply_steps(rows, &mut buffers);
     }
 
-    /// What is measured within a query, and the steps before.
-    fn within_query(&self) -> Option<(Measure, &[Step])> {
-        self.steps.iter().enumerate().find_map(|(place, step)| match step {
-            Step::WithinQuery(measure) => Some((*measure, &self.steps[..place])),
+    /// Returns the statistic of the step within queries, and the steps before it.
+    fn within_query(&self) -> Option<(Statistic, &[Step])> {
+        self.steps.iter().enumerate().find_map(|(index, step)| match step {
+            Step::WithinQuery(statistic) => Some((*statistic, &self.steps[..index])),
             _ => None,
         })
     }
 
-    /// Takes all steps in f64 and rounds once; `room.affine` must be fitted on the query where there is a step within queries.
-    fn take_steps(&self, rows: &mut [f32], room: &mut FitRoom) {
+    /// Applies all steps in f64 and rounds once. `buffers.affine` must be fitted to the query if there is a step within queries.
+    fn apply_steps(&self, rows: &mut [f32], buffers: &mut FitBuffers) {
         for row in rows.chunks_exact_mut(self.width) {
-            room.row.clear();
-            room.row.extend(row.iter().map(|&x| f64::from(x)));
-            self.steps.iter().for_each(|step| step.apply(&mut room.row, &room.affine));
-            row.iter_mut().zip(&room.row).for_each(|(x, &value)| *x = value as f32);
+            buffers.row.clear();
+            buffers.row.extend(row.iter().map(|&x| f64::from(x)));
+            self.steps.iter().for_each(|step| step.apply(&mut buffers.row, &buffers.affine));
+            row.iter_mut().zip(&buffers.row).for_each(|(x, &value)| *x = value as f32);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! A fitted scaling as a model folder holds it.
+//! The serialized form of a fitted scaling in a model folder.
 
 use super::lines::KNOTS;
 use super::{Lines, ScaleKind, Scaler, Step};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a file holds, checked before it becomes a [`Scaler`].
+/// A serialized scaler, validated when it is converted to a [`Scaler`].
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     kind: ScaleKind,
@@ -30,25 +30,25 @@ impl TryFrom<Stored> for Scaler {
     fn try_from(stored: Stored) -> Result<Scaler> {
         let Stored { kind, width, center, spread, knots } = stored;
         let mut steps = kind.outline();
-        let wanted = if steps.iter().any(|step| matches!(step, Step::Affine(_))) { width } else { 0 };
-        if center.len() != wanted || spread.len() != wanted {
+        let expected = if steps.iter().any(|step| matches!(step, Step::Affine(_))) { width } else { 0 };
+        if center.len() != expected || spread.len() != expected {
             return Err(Error::Mismatch(format!(
-                "a {kind} scaler of {width} features needs {wanted} centers and spreads, got {} and {}",
+                "a {kind} scaler of {width} features needs {expected} centers and spreads, got {} and {}",
                 center.len(),
                 spread.len()
             )));
         }
         if !center.iter().chain(&spread).all(|value| value.is_finite()) || spread.iter().any(|&value| value < 0.0) {
             return Err(Error::Mismatch(
-                "a scaler's centers and spreads must be finite, and no spread negative".into(),
+                "centers and spreads of a scaler must be finite, and spreads must not be negative".into(),
             ));
         }
         let has_lines = steps.iter().any(|step| matches!(step, Step::Lines(_)));
-        let wanted = if has_lines { width.saturating_mul(KNOTS) } else { 0 };
-        let ascend = |knots: &[f32]| knots.is_sorted() && knots.iter().all(|knot| knot.is_finite());
-        if knots.len() != wanted || !knots.chunks(KNOTS).all(ascend) {
+        let expected = if has_lines { width.saturating_mul(KNOTS) } else { 0 };
+        let ascending = |knots: &[f32]| knots.is_sorted() && knots.iter().all(|knot| knot.is_finite());
+        if knots.len() != expected || !knots.chunks(KNOTS).all(ascending) {
             return Err(Error::Mismatch(format!(
-                "a {kind} scaler of {width} features needs {wanted} knots, finite and ascending within each feature, got {}",
+                "a {kind} scaler of {width} features needs {expected} knots, finite and ascending within each feature, got {}",
                 knots.len()
             )));
         }
@@ -56,7 +56,7 @@ impl TryFrom<Stored> for Scaler {
         for step in &mut steps {
             match step {
                 Step::Affine(affine) => (affine.center, affine.spread) = (center.clone(), spread.clone()),
-                Step::Lines(place) => *place = lines.clone(),
+                Step::Lines(fitted) => *fitted = lines.clone(),
                 Step::SignedLog | Step::WithinQuery(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Every scaling by its formula, and all of them alike in memory, in parts and from files.
+//! Tests of all scalings: formulas, edge cases, and equal results in memory, by query and after saving.
 
 use super::lines::KNOTS;
 use super::*;
@@ -28,14 +28,14 @@ fn scaled(kind: ScaleKind, from: &Dataset) -> Dataset {
 }
 
 #[test]
-fn every_kind_by_its_formula() {
+fn all_kinds_follow_their_formulas() {
     let from = data(1, vec![-3.0, 1.0, 5.0, 7.0], &[2, 2]);
     let (mean, sd) = (2.5_f64, (59.0_f64 / 4.0).sqrt());
     let logs = [-(4f64.ln()), 2f64.ln(), 6f64.ln(), 8f64.ln()];
     let log_mean = logs.iter().sum::<f64>() / 4.0;
     let log_sd = (logs.iter().map(|x| (x - log_mean).powi(2)).sum::<f64>() / 4.0).sqrt();
-    // The knot k is the value of rank 3 F_k, F_k = 1 / (1 + exp(-0.6 (k - 15))): those of 0..=12, 13..=15, 16..=17 and the
-    // rest are the same.
+    // The knot k is the value of rank 3 F_k, F_k = 1 / (1 + exp(-0.6 (k - 15))), rounded: knots 0 to 12, 13 to 14, 15 to 17 and
+    // 18 to 30 are equal.
     let share = |k: usize| 1.0 / (1.0 + (-0.6 * (k as f64 - 15.0)).exp());
     let quantiles = [(0, 12), (13, 14), (15, 17), (18, 30)].map(|(first, last)| {
         let middle = (share(first) + share(last)) / 2.0;
@@ -58,8 +58,8 @@ fn every_kind_by_its_formula() {
 }
 
 #[test]
-fn a_constant_feature_becomes_zero_even_where_it_varies_later() {
-    // The mean of many 0.1f32 is not exactly 0.1f32: a variance test would take it for a varying feature.
+fn a_constant_feature_becomes_zero_even_if_it_varies_in_other_data() {
+    // The mean of many 0.1f32 is not exactly 0.1f32: the computed variance is not 0.
     let from = data(1, vec![0.1; 12_345], &[12_345]);
     for kind in [ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile] {
         let mut other = data(1, vec![0.1, 7.0, -1e38], &[3]);
@@ -78,14 +78,14 @@ fn huge_values_stay_finite() {
         assert!(scaled(kind, &from).features().iter().all(|x| x.is_finite()), "{kind}");
     }
     assert_eq!(scaled(ScaleKind::MinMax, &from).features(), [1.0, 0.0, 1.0, 0.5]);
-    // Fitted on a feature of tiny range, met by a huge value.
+    // Fitted to a feature of tiny range, applied to a huge value.
     let mut other = data(1, vec![3e38], &[1]);
     Scaler::fit(ScaleKind::MinMax, &data(1, vec![0.0, 1e-30], &[2])).apply(&mut other).unwrap();
     assert_eq!(other.features(), [f32::MAX]);
 }
 
 #[test]
-fn values_that_are_not_finite_stay_out_of_the_fit() {
+fn values_that_are_not_finite_are_ignored_by_the_fit() {
     let scaler = Scaler::fit(ScaleKind::MinMax, &data(1, vec![1.0, f32::NAN, 3.0, f32::INFINITY], &[4]));
     let mut row = [2.0];
     scaler.apply_rows(&mut row).unwrap();
@@ -93,7 +93,7 @@ fn values_that_are_not_finite_stay_out_of_the_fit() {
 }
 
 #[test]
-fn a_saved_scaler_gives_the_same_bytes() {
+fn a_saved_scaler_gives_the_same_bits() {
     let from = random(300, 20, 5);
     for kind in ScaleKind::ALL {
         let scaler = Scaler::fit(kind, &from);
@@ -107,25 +107,25 @@ fn a_saved_scaler_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_spoilt_file_is_refused() {
-    let refused = |text: &str| assert!(serde_json::from_str::<Scaler>(text).is_err(), "{text}");
-    refused(r#"{"kind":"zscore","width":2,"center":[0.0],"spread":[1.0,1.0]}"#);
-    refused(r#"{"kind":"query-zscore","width":1,"center":[0.0],"spread":[1.0]}"#);
-    refused(r#"{"kind":"zscore","width":1,"center":[0.0],"spread":[-1.0]}"#);
-    refused(r#"{"kind":"zscore","width":1,"center":[null],"spread":[1.0]}"#);
+fn invalid_files_are_rejected() {
+    let rejects = |text: &str| assert!(serde_json::from_str::<Scaler>(text).is_err(), "{text}");
+    rejects(r#"{"kind":"zscore","width":2,"center":[0.0],"spread":[1.0,1.0]}"#);
+    rejects(r#"{"kind":"query-zscore","width":1,"center":[0.0],"spread":[1.0]}"#);
+    rejects(r#"{"kind":"zscore","width":1,"center":[0.0],"spread":[-1.0]}"#);
+    rejects(r#"{"kind":"zscore","width":1,"center":[null],"spread":[1.0]}"#);
     let table = |width: usize, knots: &[f32]| {
         serde_json::json!({"kind": "quantile", "width": width, "center": [], "spread": [], "knots": knots}).to_string()
     };
     let mut good: Vec<f32> = (0..KNOTS).map(|k| k as f32).collect();
     serde_json::from_str::<Scaler>(&table(1, &good)).unwrap();
-    refused(&table(2, &good));
-    refused(&table(1, &good[1..]));
-    refused(&table(1, &good).replace("[0.0,", "[null,"));
-    refused(&table(1, &good).replace("[0.0,", "[-1e39,"));
-    refused(&table(1, &good).replace("quantile", "none"));
-    refused(r#"{"kind":"quantile","width":1,"center":[],"spread":[]}"#);
+    rejects(&table(2, &good));
+    rejects(&table(1, &good[1..]));
+    rejects(&table(1, &good).replace("[0.0,", "[null,"));
+    rejects(&table(1, &good).replace("[0.0,", "[-1e39,"));
+    rejects(&table(1, &good).replace("quantile", "none"));
+    rejects(r#"{"kind":"quantile","width":1,"center":[],"spread":[]}"#);
     good[3] = 2e9;
-    refused(&table(1, &good));
+    rejects(&table(1, &good));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn widths_must_agree_and_may_be_zero() {
     let scaler = Scaler::fit(ScaleKind::ZScore, &random(2, 2, 3));
-    assert!(scaler.apply(&mut random(2, 2, 4)).unwrap_err().to_string().contains("3 features, the data has 4"));
+    assert!(scaler.apply(&mut random(2, 2, 4)).unwrap_err().to_string().contains("3 features, but the data has 4"));
     assert!(scaler.apply_rows(&mut [0.0; 4]).is_err());
     for kind in ScaleKind::ALL {
         let mut nothing = data(0, vec![], &[2, 1]);

@@ -2,8 +2,8 @@
 //!
 //! The standard deviation divides by the number of documents. A constant feature becomes 0.
 
-use super::{ColumnStats, Measure, Step};
+use super::{ColumnStats, Statistic, Step};
 
 pub(super) fn fit(columns: &dyn ColumnStats) -> Vec<Step> {
-    vec![Step::Affine(columns.affine(Measure::Moments, &[]))]
+    vec![Step::Affine(columns.affine(Statistic::Moments, &[]))]
 }

@@ -1,20 +1,20 @@
-//! Graded labels: the target's range cut into bins that hold given shares of the documents.
+//! Graded labels: bins of the target that contain given fractions of the documents.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Label shares for data that looks like a web search engine's: label 0 first.
+/// Label distribution similar to web search data, label 0 first.
 ///
-/// The LambdaRank paper uses five levels and "a label distribution corresponding to real datasets", and does not print
-/// it. These shares are a choice, shaped like judged web results: half of the documents bad, a third fair, an eighth good,
-/// few excellent, and one in a hundred perfect. In lists of 50, 1 - 0.99^50 = 39% of the queries have a perfect document.
+/// The LambdaRank paper uses five levels and "a label distribution corresponding to real datasets", which it does not print.
+/// This distribution is our choice, similar to judged web results: half of the documents bad, a third fair, an eighth good,
+/// few excellent, and 1% perfect. In lists of 50, 1 - 0.99^50 = 39% of the queries have a perfect document.
 pub const WEB_MIX: [f64; 5] = [0.52, 0.32, 0.13, 0.02, 0.01];
 
-const MOST_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
-/// The share of the documents that each label gets, label 0 first; shares sum to 1.
+/// A label distribution: the fraction of documents with each label, label 0 first. Fractions sum to 1.
 ///
 /// ```
 /// let mix: burnrank::data::synthetic::LabelMix = "5,3,2".parse()?;
@@ -27,13 +27,13 @@ const MOST_LEVELS: usize = 32;
 pub struct LabelMix(Vec<f64>);
 
 impl LabelMix {
-    /// A mix by weights, which need not sum to 1.
+    /// Creates a distribution from weights, which are normalized to sum to 1.
     ///
     /// # Errors
     /// When there are fewer than 2 or more than 32 weights, one of them is negative or not finite, or all are 0.
     pub fn new(weights: Vec<f64>) -> Result<LabelMix> {
-        if !(2..=MOST_LEVELS).contains(&weights.len()) {
-            return Err(Error::Config(format!("{} label shares: expected 2 to {MOST_LEVELS}", weights.len())));
+        if !(2..=MAX_LEVELS).contains(&weights.len()) {
+            return Err(Error::Config(format!("{} label shares: expected 2 to {MAX_LEVELS}", weights.len())));
         }
         if let Some(bad) = weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
             return Err(Error::Config(format!("bad label share {bad}: expected a number of 0 or more")));
@@ -42,37 +42,37 @@ impl LabelMix {
         if !(total.is_finite() && total > 0.0) {
             return Err(Error::Config(format!("label shares sum to {total}: expected a positive sum")));
         }
-        // Shares that already sum to 1, up to rounding, keep their digits.
+        // Weights that sum to 1, up to rounding, are not changed.
         let scale = if (total - 1.0).abs() < 1e-12 { 1.0 } else { total };
         Ok(LabelMix(weights.into_iter().map(|weight| weight / scale).collect()))
     }
 
-    /// Every label equally often, as the RankNet paper's pair counts show for its six bins.
+    /// Creates a uniform distribution, as the pair counts of the RankNet paper imply for its six bins.
     ///
     /// # Errors
     /// When `levels` is below 2 or above 32.
     pub fn equal(levels: usize) -> Result<LabelMix> {
-        LabelMix::new(vec![1.0; levels.min(MOST_LEVELS + 1)])
+        LabelMix::new(vec![1.0; levels.min(MAX_LEVELS + 1)])
     }
 
-    /// [`WEB_MIX`].
+    /// Returns [`WEB_MIX`].
     pub fn web() -> LabelMix {
         LabelMix(WEB_MIX.to_vec())
     }
 
-    /// The shares, label 0 first.
+    /// Returns the fraction of each label, label 0 first.
     pub fn shares(&self) -> &[f64] {
         &self.0
     }
 
-    /// The number of labels.
+    /// Returns the number of labels.
     pub fn levels(&self) -> usize {
         self.0.len()
     }
 }
 
 impl Default for LabelMix {
-    /// Six labels, equally often.
+    /// Returns the uniform distribution of six labels.
     fn default() -> Self {
         LabelMix(vec![1.0 / 6.0; 6])
     }
@@ -95,14 +95,15 @@ impl From<LabelMix> for Vec<f64> {
 impl FromStr for LabelMix {
     type Err = Error;
 
-    /// Reads `0.5,0.2,0.15,0.1,0.05`, or `web` for [`WEB_MIX`].
+    /// Parses a list such as `0.5,0.2,0.15,0.1,0.05`, or `web` for [`WEB_MIX`].
     fn from_str(text: &str) -> Result<LabelMix> {
         if text.trim().eq_ignore_ascii_case("web") {
             return Ok(LabelMix::web());
         }
         let number = |part: &str| {
-            let bad =
-                |_| Error::Config(format!("bad label share '{part}' in '{text}': expected numbers, as in 0.5,0.3,0.2"));
+            let bad = |_| {
+                Error::Config(format!("bad label share '{part}' in '{text}': expected numbers such as 0.5,0.3,0.2"))
+            };
             part.trim().parse::<f64>().map_err(bad)
         };
         LabelMix::new(text.split(',').map(number).collect::<Result<_>>()?)
@@ -116,14 +117,14 @@ impl fmt::Display for LabelMix {
     }
 }
 
-/// Where the target's range is cut: a label is the number of cuts at or below the target.
+/// Bins of the target: the label is the number of cuts at or below the target.
 #[derive(Debug, Clone)]
 pub(super) struct Bins {
     cuts: Vec<f64>,
 }
 
 impl Bins {
-    /// Cuts at the quantiles of a sample of targets.
+    /// Places the cuts at quantiles of a sample of targets.
     pub(super) fn fit(mix: &LabelMix, mut sample: Vec<f64>) -> Bins {
         sample.sort_unstable_by(f64::total_cmp);
         let mut below = 0.0;
@@ -139,16 +140,16 @@ impl Bins {
     }
 }
 
-/// Infinite at either end, so that a label of share 0 is never given.
+/// Returns a quantile, infinite at both ends so that labels with fraction 0 never occur.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     if share <= 1e-12 {
         return f64::NEG_INFINITY;
     }
     let (Some(&last), true) = (sorted.last(), share < 1.0 - 1e-12) else { return f64::INFINITY };
-    let place = share * (sorted.len() - 1) as f64;
-    let low = sorted[place as usize];
-    let high = sorted.get(place as usize + 1).copied().unwrap_or(last);
-    low + (high - low) * place.fract()
+    let position = share * (sorted.len() - 1) as f64;
+    let low = sorted[position as usize];
+    let high = sorted.get(position as usize + 1).copied().unwrap_or(last);
+    low + (high - low) * position.fract()
 }
 
 #[cfg(test)]
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mixes_read_back_and_refuse_nonsense() {
+    fn mixes_round_trip_and_reject_invalid_weights() {
         for text in ["0.5,0.2,0.15,0.1,0.05", "0.25,0.75", "1,0"] {
             assert_eq!(text.parse::<LabelMix>().unwrap().to_string(), text);
         }
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_get_their_shares() {
+    fn bins_have_the_given_fractions() {
         let mix = LabelMix::new(vec![0.5, 0.0, 0.3, 0.2, 0.0]).unwrap();
         let sample: Vec<f64> = (0..1000).map(|i| f64::from((i * 7919) % 1000)).collect();
         let bins = Bins::fit(&mix, sample.clone());

@@ -1,4 +1,4 @@
-//! Artificial data with a known target, as in the RankNet and LambdaRank papers, and in the shape of judged web pages.
+//! Synthetic data with a known target function, as in the RankNet and LambdaRank papers, and similar to judged web pages.
 
 mod bins;
 mod net;
@@ -21,35 +21,35 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Documents drawn to place the bins: a label's share is met to about 0.2 points of a percent.
+/// Number of documents sampled to place the bins: label fractions are accurate to about 0.2 percentage points.
 const SAMPLE: usize = 1 << 16;
 const SAMPLE_BLOCK: usize = 1 << 10;
 
-/// One generator a purpose, by the stream number of the same seed.
+// Streams of the random generator for different purposes, with the same seed.
 const FUNCTION_STREAM: u64 = 0;
 const SAMPLE_STREAM: u64 = 1;
 const QUERY_STREAM: u64 = 1 << 32;
 
-/// The random function that documents are labelled by.
+/// Random target function that determines labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
-    /// A net of two layers, all weights uniform in [-1, 1].
+    /// Two-layer net with weights uniform in [-1, 1].
     Net {
-        /// Hidden units; the paper has 10.
+        /// Number of hidden units; 10 in the paper.
         hidden: usize,
-        /// The hidden units' function.
+        /// Activation function of the hidden units.
         activation: TargetActivation,
     },
-    /// The mean of a linear, a quadratic and a cubic term, each of mean 0 and variance 1.
+    /// Mean of a linear, a quadratic and a cubic term, each with mean 0 and variance 1.
     Polynomial,
 }
 
-/// Artificial ranking data: features uniform in [-1, 1], a random target function, labels by bins of the target
-/// (Burges et al. 2005, section 5.1; Burges et al. 2006, section 6.3.1).
+/// Settings of synthetic ranking data: features uniform in [-1, 1], a random target function, and labels that are bins of the
+/// target (Burges et al. 2005, section 5.1; Burges et al. 2006, section 6.3.1).
 ///
-/// Everything follows from the seed, query by query: query 7 is the same whatever the number of queries, of threads, or
-/// of queries generated before it. For training and test data of one function, generate once and split by query.
+/// Each query depends only on the seed and its index, not on the number of queries or threads. For training and test data with
+/// the same target function, generate once and split by query.
 ///
 /// ```
 /// use burnrank::Synthetic;
@@ -60,22 +60,23 @@ pub enum Target {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Synthetic {
-    /// The target function.
+    /// Target function.
     pub target: Target,
-    /// How many queries.
+    /// Number of queries.
     pub queries: usize,
-    /// How many documents each query has.
+    /// Number of documents per query.
     pub documents: usize,
-    /// How many features each document has.
+    /// Number of features per document.
     pub features: usize,
-    /// How often each label is given.
+    /// Label distribution.
     pub mix: LabelMix,
-    /// What all random numbers follow from.
+    /// Random seed.
     pub seed: u64,
 }
 
 impl Synthetic {
-    /// The RankNet paper's random net: 10 hidden units, 1,000 queries of 50 documents, 50 features, 6 labels.
+    /// Returns the settings of the RankNet paper's random net: 10 hidden units, 1,000 queries of 50 documents, 50 features, 6
+    /// labels.
     pub fn net() -> Synthetic {
         Synthetic {
             target: Target::Net { hidden: 10, activation: TargetActivation::Sigmoid },
@@ -83,7 +84,7 @@ impl Synthetic {
         }
     }
 
-    /// The RankNet paper's random polynomial: 1,000 queries of 50 documents, 50 features, 6 labels.
+    /// Returns the settings of the RankNet paper's random polynomial: 1,000 queries of 50 documents, 50 features, 6 labels.
     pub fn polynomial() -> Synthetic {
         Synthetic {
             target: Target::Polynomial,
@@ -95,8 +96,8 @@ impl Synthetic {
         }
     }
 
-    /// The LambdaRank paper's polynomial data: 25,000 queries (10,000, 5,000 and 10,000 for training, validation and
-    /// test) of 50 documents, 50 features, 5 labels in the shares of [`WEB_MIX`].
+    /// Returns the settings of the LambdaRank paper's polynomial data: 25,000 queries (10,000, 5,000 and 10,000 for training,
+    /// validation and test) of 50 documents, 50 features, 5 labels distributed as [`WEB_MIX`].
     pub fn lambdarank() -> Synthetic {
         Synthetic { queries: 25_000, mix: LabelMix::web(), ..Synthetic::polynomial() }
     }
@@ -104,7 +105,7 @@ impl Synthetic {
     /// Draws the target function and places the bins.
     ///
     /// # Errors
-    /// When a number is 0, or a query or the function is absurdly large.
+    /// When a number is 0, or a query or the target function is too large.
     pub fn generator(&self) -> Result<Generator> {
         self.check()?;
         let mut rng = stream(self.seed, FUNCTION_STREAM);
@@ -128,7 +129,7 @@ impl Synthetic {
         Ok(Generator { settings: self.clone(), function, bins })
     }
 
-    /// Whether all numbers are positive, and one query and the target function have a sensible size.
+    /// Checks that all numbers are positive, and that a query and the target function are not too large.
     fn check(&self) -> Result<()> {
         let hidden = match self.target {
             Target::Net { hidden, .. } => hidden,
@@ -143,16 +144,16 @@ impl Synthetic {
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(Error::Config(format!("artificial data needs at least one {name}, got 0")));
         }
-        let limited = |what: &str, a: usize, b: usize, most: usize| match a.checked_mul(b) {
-            Some(product) if product <= most => Ok(()),
-            _ => Err(Error::Config(format!("{a} {what} times {b} features: at most {most} are supported"))),
+        let limited = |what: &str, a: usize, b: usize, limit: usize| match a.checked_mul(b) {
+            Some(product) if product <= limit => Ok(()),
+            _ => Err(Error::Config(format!("{a} {what} times {b} features: at most {limit} are supported"))),
         };
         limited("documents per query", self.documents, self.features, 1 << 30)?;
         limited("hidden units", hidden, self.features, 1 << 24)
     }
 }
 
-/// A drawn target function that makes any query of a [`Synthetic`] data set on demand.
+/// Generates the queries of a [`Synthetic`] data set on demand.
 #[derive(Debug, Clone)]
 pub struct Generator {
     settings: Synthetic,
@@ -160,26 +161,26 @@ pub struct Generator {
     bins: Bins,
 }
 
-/// One artificial query.
+/// A synthetic query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticQuery {
-    /// The query's number from 1, as text.
+    /// Number of the query, from 1.
     pub id: String,
-    /// Row-major, one row per document.
+    /// Features, row-major, one row per document.
     pub features: Vec<f32>,
-    /// One label per document.
+    /// Labels, one per document.
     pub labels: Vec<f32>,
-    /// The continuous target that the labels are bins of, one per document.
+    /// Continuous targets, one per document; labels are bins of these.
     pub targets: Vec<f64>,
 }
 
 impl Generator {
-    /// What was asked for.
+    /// Returns the settings.
     pub fn settings(&self) -> &Synthetic {
         &self.settings
     }
 
-    /// Query `index`, from 0; not bound by the number of queries asked for.
+    /// Generates query `index`, from 0, which may exceed [`Synthetic::queries`].
     pub fn query(&self, index: usize) -> SyntheticQuery {
         let documents = self.settings.documents;
         let mut features = vec![0.0; documents * self.settings.features];
@@ -188,23 +189,23 @@ impl Generator {
         SyntheticQuery { id: id(index), features, labels, targets }
     }
 
-    /// All queries, one after the other, none kept.
+    /// Generates all queries one at a time.
     pub fn queries(&self) -> impl ExactSizeIterator<Item = SyntheticQuery> + '_ {
         (0..self.settings.queries).map(|index| self.query(index))
     }
 
-    /// All queries in memory.
+    /// Generates all queries in memory.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When they exceed the memory limit.
     pub fn dataset(&self) -> Result<Dataset> {
         Ok(self.part(0..self.settings.queries)?.0)
     }
 
-    /// Some of the queries in memory, made in parallel, and the continuous target of every document.
+    /// Generates a range of queries in parallel. Returns them with the continuous target of every document.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When they exceed the memory limit.
     pub fn part(&self, queries: Range<usize>) -> Result<(Dataset, Vec<f64>)> {
         let (documents, width) = (self.settings.documents, self.settings.features);
         let too_large = || {
@@ -217,7 +218,7 @@ impl Generator {
         let bytes = (values as u64).saturating_mul(4).saturating_add((rows as u64).saturating_mul(12));
         let bytes = bytes.saturating_add((queries.len() as u64).saturating_mul(64));
         let what = format!("{} queries of {documents} documents and {width} features", queries.len());
-        memory::ask(bytes, &what, "ask for less")?;
+        memory::ask(bytes, &what, "generate fewer documents")?;
         let mut features = zeros(values).ok_or_else(too_large)?;
         let mut labels = zeros(rows).ok_or_else(too_large)?;
         let mut targets = zeros(rows).ok_or_else(too_large)?;
@@ -270,7 +271,7 @@ fn id(index: usize) -> String {
     (index as u128 + 1).to_string()
 }
 
-/// Zeros, unless the allocator refuses.
+/// Returns zeros, or `None` if the allocation fails.
 fn zeros<T: Copy + Default>(n: usize) -> Option<Vec<T>> {
     let mut all = Vec::new();
     all.try_reserve_exact(n).ok()?;

@@ -5,7 +5,7 @@ use crate::numeric::sigmoid;
 use rand::{Rng, RngExt};
 
 words! {
-    /// The function of a hidden unit. The paper does not say which it has.
+    /// Activation function of hidden units. The paper does not state its choice.
     #[derive(Default)]
     pub enum TargetActivation: "activation" {
         /// 1 / (1 + e^-z).
@@ -25,9 +25,10 @@ impl TargetActivation {
     }
 }
 
-/// f(x) = b + sum_h v_h g(b_h + w_h . x), weights and biases uniform in [-1, 1].
+/// f(x) = b + sum_h v_h g(b_h + w_h . x), with weights and biases uniform in [-1, 1].
 ///
-/// The paper speaks of weights only; biases are drawn like them. Its output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
+/// The paper mentions weights only; biases are drawn from the same distribution. The output unit is linear: a monotonic
+/// activation would change neither the order of documents nor the bins.
 #[derive(Debug, Clone)]
 pub(super) struct RandomNet {
     activation: TargetActivation,
@@ -60,7 +61,7 @@ impl RandomNet {
     }
 }
 
-/// Eight sums side by side: the order of additions is fixed, and the compiler may use vector registers.
+/// Computes a dot product in eight partial sums, so that the compiler can use vector registers and the order is fixed.
 pub(super) fn dot(w: &[f64], x: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let (w8, x8) = (w.chunks_exact(8), x.chunks_exact(8));
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_target_by_its_formula() {
+    fn the_target_follows_its_formula() {
         let net = |activation| RandomNet {
             activation,
             weights: vec![1.0, -0.5, 0.25, 0.75],
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dot_product_of_any_length() {
+    fn dot_products_of_all_lengths() {
         for n in 0..30 {
             let w: Vec<f64> = (0..n).map(f64::from).collect();
             let x: Vec<f32> = (0..n).map(|i| (i + 1) as f32).collect();

@@ -4,11 +4,11 @@ use super::net::dot;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-/// f(x) = (L + Q + C) / 3, where L = w . x, Q = sum_i x_i x_q(i) and C = sum_i x_i x_r(i) x_s(i), each less its mean and
-/// over its standard deviation; w is uniform in [-1, 1], and q, r, s are random permutations.
+/// f(x) = (L + Q + C) / 3, where L = w . x, Q = sum_i x_i x_q(i) and C = sum_i x_i x_r(i) x_s(i), each standardized to mean 0
+/// and variance 1; w is uniform in [-1, 1], and q, r, s are random permutations.
 ///
-/// The paper scales each term "over the data". Here means and variances are the exact ones of features that are
-/// independent and uniform in [-1, 1]: the data's own in the limit, and the same for any number of queries.
+/// The paper scales each term "over the data". Here means and variances are exact for independent features that are uniform
+/// in [-1, 1], so that they do not depend on the number of queries.
 #[derive(Debug, Clone)]
 pub(super) struct Polynomial {
     weights: Vec<f64>,
@@ -38,7 +38,7 @@ impl Polynomial {
         self.terms(x).iter().sum::<f64>() / 3.0
     }
 
-    /// The three terms, each of mean 0 and variance 1.
+    /// Returns the three terms, each with mean 0 and variance 1.
     fn terms(&self, x: &[f32]) -> [f64; 3] {
         let at = |i: usize| f64::from(x[i]);
         let quadratic: f64 = self.quadratic.iter().map(|&[i, q]| at(i) * at(q)).sum();
@@ -52,10 +52,9 @@ impl Polynomial {
     }
 }
 
-/// Mean and standard deviation of a sum of monomials in independent variables uniform in [-1, 1].
+/// Returns mean and standard deviation of a sum of monomials in independent variables that are uniform in [-1, 1].
 ///
-/// Each variable stands in at most a few monomials, and monomials without a common variable are independent, so the
-/// covariances that matter are few.
+/// Monomials without a common variable are independent, and each variable occurs in few monomials, so few covariances are not 0.
 fn moments<const N: usize>(monomials: &[[usize; N]], variables: usize) -> (f64, f64) {
     let mut with: Vec<Vec<usize>> = vec![Vec::new(); variables];
     for (index, monomial) in monomials.iter().enumerate() {
@@ -76,7 +75,7 @@ fn moments<const N: usize>(monomials: &[[usize; N]], variables: usize) -> (f64, 
     (mean, variance.max(0.0).sqrt())
 }
 
-/// The mean of a product of variables: E x^k is 1 / (k + 1) for even k and 0 for odd.
+/// Returns the mean of a product of variables: E x^k is 1 / (k + 1) for even k and 0 for odd k.
 fn expectation(variables: &[usize]) -> f64 {
     let mut sorted = variables.to_vec();
     sorted.sort_unstable();
@@ -95,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn moments_of_small_sums_by_hand() {
+    fn moments_of_small_sums() {
         let near = |(mean, spread): (f64, f64), m: f64, v: f64| {
             assert!((mean - m).abs() < 1e-15 && (spread - v.sqrt()).abs() < 1e-15, "{mean} {spread}");
         };
         near(moments(&[[0, 0]], 1), 1.0 / 3.0, 1.0 / 5.0 - 1.0 / 9.0);
-        // x y counted twice: variance 4/9, not 2/9.
+        // x y occurs twice: variance 4/9, not 2/9.
         near(moments(&[[0, 1], [1, 0]], 2), 0.0, 4.0 / 9.0);
         near(moments(&[[0, 1], [1, 2], [2, 0]], 3), 0.0, 3.0 / 9.0);
         near(moments(&[[0, 0, 0]], 1), 0.0, 1.0 / 7.0);
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_linear_term_holds_a_third_of_the_variance() {
+    fn the_linear_term_explains_a_third_of_the_variance() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let polynomial = Polynomial::random(50, &mut rng);
         let (mut total, mut linear, n) = (0.0, 0.0, 40_000);

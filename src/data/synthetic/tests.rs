@@ -4,7 +4,7 @@ fn small(base: Synthetic, seed: u64) -> Synthetic {
     Synthetic { queries: 40, seed, ..base }
 }
 
-/// Pairs of different labels, over all queries.
+/// Returns the number of pairs with different labels.
 fn pairs(data: &Dataset) -> usize {
     let of = |labels: &[f32]| {
         let n = labels.len();
@@ -13,7 +13,8 @@ fn pairs(data: &Dataset) -> usize {
     data.queries().map(|query| of(query.labels)).sum()
 }
 
-/// The accuracy of the best linear model: features are independent with variance 1/3, so its weights are 3 E[x f(x)].
+/// Returns the pair accuracy of the best linear model: features are independent with variance 1/3, so its weights are
+/// 3 E[x f(x)].
 fn linear_accuracy(settings: &Synthetic) -> f64 {
     let generator = Synthetic { queries: 1200, ..settings.clone() }.generator().unwrap();
     let (train, targets) = generator.part(0..1000).unwrap();
@@ -40,9 +41,9 @@ fn mean_of_seeds(seeds: u32, value: impl Fn(u64) -> f64) -> f64 {
 }
 
 #[test]
-fn six_equal_bins_give_the_papers_number_of_pairs() {
-    // Two documents share a bin once in six: 20 lists of 50 * 49 / 2 pairs, five sixths of them. The paper has 20,382
-    // of net data and 20,452 of polynomial data.
+fn six_equal_bins_give_the_number_of_pairs_of_the_paper() {
+    // Two documents are in the same bin with probability 1/6, so 20 lists have 20 * 50 * 49 / 2 * 5/6 pairs. The paper has
+    // 20,382 for the net and 20,452 for the polynomial.
     let expected = 20.0 * 1225.0 * 5.0 / 6.0;
     for base in [Synthetic::net(), Synthetic::polynomial()] {
         let per_thousand = mean_of_seeds(4, |seed| {
@@ -54,24 +55,24 @@ fn six_equal_bins_give_the_papers_number_of_pairs() {
 }
 
 #[test]
-fn labels_come_in_the_asked_shares() {
+fn labels_have_the_given_distribution() {
     for mix in [LabelMix::default(), LabelMix::web(), "0.5,0.2,0.15,0.1,0.05".parse().unwrap()] {
         for base in [Synthetic::net(), Synthetic::polynomial()] {
             let settings = Synthetic { mix: mix.clone(), seed: 5, ..base };
             let data = settings.generator().unwrap().dataset().unwrap();
             for (level, share) in mix.shares().iter().enumerate() {
                 let count = data.labels().iter().filter(|&&label| label == level as f32).count();
-                let found = count as f64 / data.n_documents() as f64;
-                // Four standard errors of the sample that places the bins and of the data together.
+                let fraction = count as f64 / data.n_documents() as f64;
+                // Four standard errors of the sample that places the bins plus the data.
                 let error = (share * (1.0 - share) * (1.0 / 65_536.0 + 1.0 / 50_000.0)).sqrt();
-                assert!((found - share).abs() < 4.0 * error, "{mix}: label {level} has {found}");
+                assert!((fraction - share).abs() < 4.0 * error, "{mix}: label {level} has {fraction}");
             }
         }
     }
 }
 
 #[test]
-fn labels_rise_with_the_target() {
+fn labels_are_monotonic_in_the_target() {
     let (data, targets) = small(Synthetic::polynomial(), 3).generator().unwrap().part(0..40).unwrap();
     let mut both: Vec<(f64, f32)> = targets.into_iter().zip(data.labels().iter().copied()).collect();
     both.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -92,10 +93,10 @@ fn features_are_uniform() {
 }
 
 #[test]
-fn a_linear_model_does_as_well_as_in_the_paper() {
-    // The paper: 90.06 (net) and 69.00 (polynomial) at 12,500 vectors, of one function each; functions differ by 1 to 3
-    // points, so the mean of six. Theory for the polynomial: 1/2 + asin(sqrt(1/3)) / pi, and up to a point more, for
-    // where a permutation repeats an index the cubic term has x^2 y, which is partly linear.
+fn a_linear_model_is_as_accurate_as_in_the_paper() {
+    // The paper has 90.06 (net) and 69.00 (polynomial) at 12,500 vectors, for one function each. Functions differ by 1 to 3
+    // points, so this averages six. Theory for the polynomial is 1/2 + asin(sqrt(1/3)) / pi, and up to one point more, because
+    // the cubic term contains x^2 y, which is partly linear, if a permutation repeats an index.
     let of = |base: Synthetic| mean_of_seeds(6, |seed| linear_accuracy(&Synthetic { seed, ..base.clone() }));
     let net = of(Synthetic::net());
     assert!((net - 0.9006).abs() < 0.02, "{net}");
@@ -105,7 +106,7 @@ fn a_linear_model_does_as_well_as_in_the_paper() {
 }
 
 #[test]
-fn a_query_needs_no_predecessors() {
+fn queries_are_independent_of_each_other() {
     let generator = small(Synthetic::net(), 8).generator().unwrap();
     let (all, targets) = generator.part(0..40).unwrap();
     for (index, query) in generator.queries().enumerate() {
@@ -121,7 +122,7 @@ fn a_query_needs_no_predecessors() {
 }
 
 #[test]
-fn the_seed_decides_and_the_number_of_threads_does_not() {
+fn data_depends_on_the_seed_and_not_on_the_threads() {
     for base in [Synthetic::net(), Synthetic::polynomial()] {
         let run = |seed, threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -134,27 +135,27 @@ fn the_seed_decides_and_the_number_of_threads_does_not() {
 }
 
 #[test]
-fn nonsense_is_refused_before_any_work() {
-    let says = |settings: Synthetic, text: &str| {
+fn invalid_settings_are_rejected() {
+    let assert_error = |settings: Synthetic, text: &str| {
         let message = settings.generator().map(|_| ()).unwrap_err().to_string();
         assert!(message.contains(text), "{message}");
     };
-    says(Synthetic { queries: 0, ..Synthetic::net() }, "at least one query");
-    says(Synthetic { documents: 0, ..Synthetic::net() }, "at least one document");
-    says(Synthetic { features: 0, ..Synthetic::polynomial() }, "at least one feature");
-    says(Synthetic { features: usize::MAX, ..Synthetic::polynomial() }, "at most");
-    says(Synthetic { documents: usize::MAX, ..Synthetic::polynomial() }, "at most");
+    assert_error(Synthetic { queries: 0, ..Synthetic::net() }, "at least one query");
+    assert_error(Synthetic { documents: 0, ..Synthetic::net() }, "at least one document");
+    assert_error(Synthetic { features: 0, ..Synthetic::polynomial() }, "at least one feature");
+    assert_error(Synthetic { features: usize::MAX, ..Synthetic::polynomial() }, "at most");
+    assert_error(Synthetic { documents: usize::MAX, ..Synthetic::polynomial() }, "at most");
     let hidden = |hidden| Target::Net { hidden, activation: TargetActivation::Tanh };
-    says(Synthetic { target: hidden(0), ..Synthetic::net() }, "at least one hidden unit");
-    says(Synthetic { target: hidden(usize::MAX), ..Synthetic::net() }, "at most");
-    says(Synthetic { target: hidden(1 << 20), ..Synthetic::net() }, "at most");
+    assert_error(Synthetic { target: hidden(0), ..Synthetic::net() }, "at least one hidden unit");
+    assert_error(Synthetic { target: hidden(usize::MAX), ..Synthetic::net() }, "at most");
+    assert_error(Synthetic { target: hidden(1 << 20), ..Synthetic::net() }, "at most");
     let endless = Synthetic { queries: usize::MAX, ..Synthetic::net() }.generator().unwrap();
     assert!(endless.dataset().unwrap_err().to_string().contains("do not fit into memory"));
     assert_eq!(endless.queries().take(3).count(), 3);
 }
 
 #[test]
-fn settings_read_back() {
+fn settings_round_trip() {
     for settings in [Synthetic::net(), Synthetic::lambdarank()] {
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<Synthetic>(&text).unwrap(), settings);

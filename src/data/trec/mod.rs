@@ -1,46 +1,46 @@
-//! The files of trec_eval: judgements (`qid iteration docid relevance`) and runs (`qid Q0 docid rank score tag`).
+//! Files of trec_eval: relevance judgments (`qid iteration docid relevance`) and runs (`qid Q0 docid rank score tag`).
 
 mod join;
 mod read;
 mod write;
 
-pub use join::{Judged, JudgedQuery, join_run};
+pub use join::{JoinedQuery, JoinedRun, join_run};
 pub use read::{Scored, parse_qrels, parse_run, read_qrels, read_run, read_run_or_scores};
 
 use super::dataset::Dataset;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 
-/// What is known of the documents of each query: judgements, or the scores of a run.
+/// The documents of each query with their relevance judgments, or with their scores in a run.
 ///
-/// Queries and documents stand in the order of the file; the lines of a query need not be neighbours.
+/// Queries and documents are in the order of the file. The lines of a query need not be contiguous.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrecFile {
-    /// All queries.
+    /// All queries, in the order of their first lines.
     pub queries: Vec<TrecQuery>,
 }
 
 /// The documents of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrecQuery {
-    /// The query's id.
+    /// Query id.
     pub id: String,
-    /// Each document's id and its relevance, or its score.
+    /// Id of each document, with its relevance or score.
     pub documents: Vec<(String, f64)>,
 }
 
 impl TrecFile {
-    /// The same run with scores as trec_eval holds them: f32, so that some that differ become equal.
+    /// Rounds scores to f32 as trec_eval does, which may make different scores equal.
     #[must_use]
     pub fn with_f32_scores(mut self) -> Self {
         let documents = self.queries.iter_mut().flat_map(|query| &mut query.documents);
-        // A finite score stays finite at the lower end: minus infinity says that a document was not retrieved.
-        let held = |score: f64| if score.is_finite() { (score as f32).max(f32::MIN) } else { score as f32 };
-        documents.for_each(|(_, score)| *score = f64::from(held(*score)));
+        // Finite scores must not become minus infinity, which marks documents that were not retrieved.
+        let rounded = |score: f64| if score.is_finite() { (score as f32).max(f32::MIN) } else { score as f32 };
+        documents.for_each(|(_, score)| *score = f64::from(rounded(*score)));
         self
     }
 
-    /// The first query and document that comes twice: an id that does not tell which of them is meant.
+    /// Returns the first query and document that occur twice, if any.
     pub fn first_repeated(&self) -> Option<(&str, &str)> {
         self.queries.iter().find_map(|query| {
             let mut seen = HashSet::new();
@@ -49,15 +49,15 @@ impl TrecFile {
         })
     }
 
-    /// The labels of a data set as judgements. A document without id is called `<query>.<place in the query, from 1>`.
+    /// Returns the labels of a data set as judgments. Documents without ids are named `<query>.<position in the query, from 1>`.
     pub fn from_labels(data: &Dataset) -> Self {
         Self::from_values(data, data.labels())
     }
 
-    /// The scores of a data set's documents as a run, with ids as in [`TrecFile::from_labels`].
+    /// Returns scores of the documents of a data set as a run, with ids as in [`TrecFile::from_labels`].
     ///
     /// # Errors
-    /// When there is not one score per document.
+    /// When the number of scores is not the number of documents.
     pub fn from_scores<S: Copy + Into<f64>>(data: &Dataset, scores: &[S]) -> Result<Self> {
         if scores.len() != data.n_documents() {
             return Err(Error::Mismatch(format!("{} scores for {} documents", scores.len(), data.n_documents())));
@@ -69,8 +69,8 @@ impl TrecFile {
         let queries = data.queries().map(|query| {
             let first = query.rows.start;
             let documents = query.rows.map(|row| {
-                let named = data.document_id(row).filter(|id| !id.is_empty()).map(str::to_owned);
-                (named.unwrap_or_else(|| format!("{}.{}", query.id, row - first + 1)), values[row].into())
+                let id = data.document_id(row).filter(|id| !id.is_empty()).map(str::to_owned);
+                (id.unwrap_or_else(|| format!("{}.{}", query.id, row - first + 1)), values[row].into())
             });
             TrecQuery { id: query.id.to_owned(), documents: documents.collect() }
         });

@@ -1,4 +1,4 @@
-//! Reading judgements and runs.
+//! Reading judgments and runs.
 
 use super::{TrecFile, TrecQuery};
 use crate::data::read::number::{BadNumber, parse_f32, parse_f64};
@@ -10,17 +10,17 @@ use crate::memory;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Reads judgements: `qid iteration docid relevance`. A negative relevance (not judged, spam) is kept, and counts as 0 when a
-/// run is judged.
+/// Reads relevance judgments: `qid iteration docid relevance`. Negative relevance (not judged, spam) is kept; it counts as 0 in
+/// [`join_run`](super::join_run).
 ///
 /// # Errors
-/// On the first bad line; when a document is judged twice for a query; on an empty or unreadable file.
+/// On the first bad line or repeated document of a query, and when the file is empty or cannot be read.
 pub fn read_qrels(path: impl AsRef<Path>) -> Result<TrecFile> {
     let (name, text) = read_whole(path.as_ref())?;
     parse_qrels(&name, &text)
 }
 
-/// As [`read_qrels`], for a text in memory that errors call `name`.
+/// Parses relevance judgments from text in memory. Errors refer to it as `name`.
 ///
 /// ```
 /// let qrels = burnrank::data::trec::parse_qrels("q", b"7 0 doc-a 2\n7 0 doc-b -1\n")?;
@@ -29,21 +29,21 @@ pub fn read_qrels(path: impl AsRef<Path>) -> Result<TrecFile> {
 /// ```
 ///
 /// # Errors
-/// As [`read_qrels`].
+/// See [`read_qrels`].
 pub fn parse_qrels(name: &str, text: &[u8]) -> Result<TrecFile> {
     parse(name, text, &QRELS)
 }
 
-/// Reads a run: `qid Q0 docid rank score tag`. Only the scores count, not the ranks, as in trec_eval.
+/// Reads a run: `qid Q0 docid rank score tag`. Ranks are ignored, as in trec_eval; only scores count.
 ///
 /// # Errors
-/// On the first bad line; when a document comes twice for a query; on an empty or unreadable file.
+/// On the first bad line or repeated document of a query, and when the file is empty or cannot be read.
 pub fn read_run(path: impl AsRef<Path>) -> Result<TrecFile> {
     let (name, text) = read_whole(path.as_ref())?;
     parse_run(&name, &text)
 }
 
-/// As [`read_run`], for a text in memory that errors call `name`.
+/// Parses a run from text in memory. Errors refer to it as `name`.
 ///
 /// ```
 /// let run = burnrank::data::trec::parse_run("r", b"7 Q0 doc-a 1 0.75 mine\n")?;
@@ -52,25 +52,25 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<TrecFile> {
 /// ```
 ///
 /// # Errors
-/// As [`read_run`].
+/// See [`read_run`].
 pub fn parse_run(name: &str, text: &[u8]) -> Result<TrecFile> {
     parse(name, text, &RUN)
 }
 
-/// What a file says of the documents of a data set.
+/// The contents of a file of scores.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scored {
     /// One score per document, in the order of the data.
     Documents(Vec<f64>),
-    /// The scores of documents by their ids.
+    /// Scores of documents by their ids.
     Run(TrecFile),
 }
 
-/// Reads one score per line for so many documents, as [`read_scores`](crate::data::read_scores), or a run, as [`read_run`]: a run
-/// is told by the six fields of its first line, packed or not.
+/// Reads a run as [`read_run`] does if the first line has six fields; otherwise reads one score per line for `documents`
+/// documents as [`read_scores`](crate::data::read_scores) does. The file may be compressed.
 ///
 /// # Errors
-/// As [`read_scores`](crate::data::read_scores) and [`read_run`].
+/// See [`read_scores`](crate::data::read_scores) and [`read_run`].
 pub fn read_run_or_scores(path: impl AsRef<Path>, documents: usize) -> Result<Scored> {
     let (name, text) = read_whole(path.as_ref())?;
     let first = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -81,7 +81,7 @@ pub fn read_run_or_scores(path: impl AsRef<Path>, documents: usize) -> Result<Sc
     parse_scores_of(&name, &text, documents).map(Scored::Documents)
 }
 
-/// The places of a line's fields.
+/// Layout of a line.
 struct Format {
     fields: usize,
     document: usize,
@@ -96,7 +96,7 @@ const QRELS: Format = Format {
     document: 2,
     value: 3,
     what: "relevance",
-    // Labels are f32 everywhere else.
+    // Labels are f32, as in data files.
     number: |text| parse_f32(text).map(f64::from),
     line: "qid iteration docid relevance",
 };
@@ -106,10 +106,10 @@ const RUN: Format =
 
 fn parse(name: &str, text: &[u8], format: &Format) -> Result<TrecFile> {
     let mut queries: Vec<TrecQuery> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut indices: HashMap<&str, usize> = HashMap::new();
     let mut seen: HashMap<(usize, &str), usize> = HashMap::new();
     let lines = memchr::memchr_iter(b'\n', text).count() as u64 + 1;
-    // The ids and their places, in tables that grow.
+    // Estimate for the ids and growing hash tables.
     let bytes = lines.saturating_mul(240).saturating_add(text.len() as u64);
     memory::ask(bytes, &format!("{lines} lines of {name}"), "split the file")?;
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
@@ -129,15 +129,15 @@ fn parse(name: &str, text: &[u8], format: &Format) -> Result<TrecFile> {
             fail(Problem::number(at(format.value), fields[format.value].as_bytes(), format.what, bad))
         })?;
         let (id, document) = (fields[0], fields[format.document]);
-        let place = *places.entry(id).or_insert_with(|| {
+        let query = *indices.entry(id).or_insert_with(|| {
             queries.push(TrecQuery { id: id.to_owned(), documents: Vec::new() });
             queries.len() - 1
         });
-        if let Some(first) = seen.insert((place, document), number + 1) {
+        if let Some(first) = seen.insert((query, document), number + 1) {
             let remedy = format!("query '{id}' has it on line {first} already: remove one of them");
             return Err(fail(Problem::new(at(format.document), document.as_bytes(), "duplicate document", remedy)));
         }
-        queries[place].documents.push((document.to_owned(), value));
+        queries[query].documents.push((document.to_owned(), value));
     }
     if queries.is_empty() {
         return Err(whole_file(name, "the file is empty", &format!("expected lines of {}", format.line)));
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_and_scores_are_told_apart() {
+    fn runs_and_scores_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let read = |text: &[u8], documents| {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_named() {
+    fn errors_name_line_and_column() {
         for (text, expected) in [
             (
                 "1 Q0 a 1 0.5 t\n1 Q0 b 1 0.5\n",

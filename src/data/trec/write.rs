@@ -1,4 +1,4 @@
-//! Writing judgements and runs.
+//! Writing judgments and runs.
 
 use super::TrecFile;
 use crate::error::{Error, Result};
@@ -6,14 +6,14 @@ use crate::numeric::order::private::Key;
 use std::collections::HashSet;
 
 impl TrecFile {
-    /// The text of a judgements file.
+    /// Returns the text of a file of judgments.
     ///
     /// # Errors
-    /// When an id is empty or holds a blank, a document comes twice, or a number is not finite.
+    /// When an id is empty or contains whitespace, a document is repeated, or a number is not finite.
     pub fn to_qrels(&self) -> Result<String> {
         self.check()?;
         let lines = self.queries.iter().flat_map(|query| {
-            // Labels are f32: so is their shortest spelling.
+            // Labels are f32, and are written in the shortest form that reads back.
             let line =
                 |(document, relevance): &(String, f64)| format!("{} 0 {document} {}\n", query.id, *relevance as f32);
             query.documents.iter().map(line)
@@ -21,17 +21,17 @@ impl TrecFile {
         Ok(lines.collect())
     }
 
-    /// The text of a run file, each query's best score first, as the run of the system called `tag`.
+    /// Returns the text of a run of the system `tag`, with the best score of each query first.
     ///
     /// # Errors
-    /// As [`TrecFile::to_qrels`]; also for the tag.
+    /// See [`TrecFile::to_qrels`]; also when the tag is empty or contains whitespace.
     pub fn to_run(&self, tag: &str) -> Result<String> {
         self.check()?;
         check_field("tag", tag)?;
         let mut text = String::new();
         for query in &self.queries {
             let mut documents: Vec<&(String, f64)> = query.documents.iter().collect();
-            // Stable: equal scores stay in the order of the data.
+            // A stable sort: equal scores keep the order of the data.
             documents.sort_by_key(|document| document.1.pack(0));
             for (rank, (document, score)) in documents.into_iter().enumerate() {
                 text.push_str(&format!("{} Q0 {document} {} {score} {tag}\n", query.id, rank + 1));
@@ -63,7 +63,7 @@ impl TrecFile {
 
 fn check_field(what: &str, text: &str) -> Result<()> {
     if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        return Err(Error::Data(format!("{what} {text:?} cannot be written: it is empty or holds a blank")));
+        return Err(Error::Data(format!("{what} {text:?} cannot be written: it is empty or contains whitespace")));
     }
     Ok(())
 }

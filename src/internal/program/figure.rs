@@ -1,4 +1,4 @@
-//! What all figures are drawn with: a white sheet, ranges with room, axes in plain numbers, a legend.
+//! Shared parts of figures: canvas, axis ranges and labels, legend.
 
 use super::palette;
 use crate::internal::text::{fixed, harmless};
@@ -8,16 +8,16 @@ use plotters::coord::{CoordTranslate, Shift};
 use plotters::prelude::*;
 use std::ops::Range;
 
-/// The font of all texts.
+/// Font of all text.
 pub const FONT: &str = "sans-serif";
 
-/// A part of a sheet.
+/// A drawing area of the canvas.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What `paint` draws on a white sheet of this size, as SVG.
+/// Returns what `paint` draws on a white canvas of this size, as SVG.
 ///
 /// # Errors
-/// When it cannot be drawn.
+/// When drawing fails.
 pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area) -> anyhow::Result<()>) -> anyhow::Result<String> {
     let mut text = String::new();
     {
@@ -29,8 +29,8 @@ pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area) -> anyhow::Result<()>) ->
     Ok(harmless(&text).into_owned())
 }
 
-/// A picture of [`svg`] as part of a page: as wide as there is room, in the colours of [`palette::THEME`] as the page's style
-/// sets them, with words for those who cannot see it.
+/// Converts a picture of [`svg`] for embedding in a page: scalable, with the colours of [`palette::THEME`] as CSS variables, and
+/// with `words` as alternative text.
 pub fn inline(picture: &str, words: &str) -> String {
     let words = escape(words);
     let mut text = picture.to_owned();
@@ -44,18 +44,18 @@ pub fn inline(picture: &str, words: &str) -> String {
     format!("<svg {shape} role=\"img\" aria-label=\"{words}\"><title>{words}</title>{rest}")
 }
 
-/// A text as HTML and SVG write it, within quotes too, without characters that turn the order of writing around.
+/// Escapes text for HTML and SVG, including quotes and bidirectional control characters.
 pub fn escape(text: &str) -> String {
     let text = harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// The error of something that could not be drawn.
+/// Creates the error for a figure that could not be drawn.
 pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("cannot draw the figure: {error}")
 }
 
-/// The range of the finite values with a share of it as room on either side, never empty.
+/// Returns the range of the finite values, extended on both sides by a fraction `share` of it; never empty.
 pub fn room(values: impl Iterator<Item = f64>, share: f64) -> Range<f64> {
     let (low, high) = values
         .filter(|value| value.is_finite())
@@ -67,31 +67,31 @@ pub fn room(values: impl Iterator<Item = f64>, share: f64) -> Range<f64> {
     low - margin..high + margin
 }
 
-/// The labels of an axis of numbers: as many decimals as its marks need, and no minus zero.
+/// Returns a formatter for labels of an axis, with as many decimals as the ticks need.
 pub fn decimal(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
     let decimals = (-((range.end - range.start) / 10.0).log10()).ceil().clamp(0.0, 12.0) as usize;
     move |value| fixed(*value, decimals)
 }
 
-/// The labels of an axis of counts: nothing between whole numbers.
+/// Formats labels of an axis of counts: empty for values that are not integers.
 pub fn whole(value: &f64) -> String {
     if (value - value.round()).abs() < 1e-9 { fixed(value.round(), 0) } else { String::new() }
 }
 
-/// The end of a text that is too long for a title.
-pub fn clipped(text: &str, most: usize) -> String {
+/// Shortens text to at most `max_chars` characters by omitting its start.
+pub fn clipped(text: &str, max_chars: usize) -> String {
     let length = text.chars().count();
-    if length <= most {
+    if length <= max_chars {
         text.to_owned()
     } else {
-        format!("...{}", text.chars().skip(length - most + 3).collect::<String>())
+        format!("...{}", text.chars().skip(length - max_chars + 3).collect::<String>())
     }
 }
 
-/// The names of the series, in a corner.
+/// Draws a legend in a corner.
 ///
 /// # Errors
-/// When they cannot be drawn.
+/// When drawing fails.
 pub fn legend<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
     chart: &mut ChartContext<'a, B, C>,
     corner: SeriesLabelPosition,
@@ -99,10 +99,10 @@ pub fn legend<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
     legend_of(chart, corner, 13)
 }
 
-/// As [`legend`], in letters of a size.
+/// Draws a legend with a given font size.
 ///
 /// # Errors
-/// As [`legend`].
+/// When drawing fails.
 pub fn legend_of<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
     chart: &mut ChartContext<'a, B, C>,
     corner: SeriesLabelPosition,
@@ -123,14 +123,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_are_labelled_as_by_hand() {
+    fn axis_labels_are_formatted() {
         assert_eq!([decimal(&(0.0..1.1))(&0.1), decimal(&(-0.01..0.02))(&-1e-18)], ["0.1", "0.000"]);
         assert_eq!([whole(&3.0), whole(&2.5), whole(&-0.0)], ["3", "", "0"]);
         assert_eq!((clipped("abcdefgh", 6), clipped("abc", 6)), ("...fgh".into(), "abc".into()));
     }
 
     #[test]
-    fn ranges_have_room_and_never_vanish() {
+    fn ranges_have_margins_and_are_never_empty() {
         assert_eq!(room([1.0, 3.0, f64::NAN].into_iter(), 0.1), 0.8..3.2);
         assert_eq!(room([].into_iter(), 0.1), 0.0..1.0);
         let range = room([2.0].into_iter(), 0.1);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_pages_have_words_and_the_colours_of_the_page() {
+    fn embedded_pictures_have_alternative_text_and_colour_variables() {
         let picture = svg((40, 30), |sheet| {
             sheet.draw(&Circle::new((5, 5), 2, palette::BLUE.filled())).map_err(failed)?;
             Ok(())

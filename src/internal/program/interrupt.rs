@@ -1,22 +1,22 @@
-//! Ctrl-C leaves nothing half written behind.
+//! Handling of Ctrl-C, which removes partial files.
 
 use crate::internal::files::remove_unfinished;
 use crate::stop::Stop;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static GRACEFUL: AtomicBool = AtomicBool::new(false);
-static ASKED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on an interrupt removes all that is unfinished and ends the program.
+/// Installs a handler that removes unfinished files and exits on SIGINT, SIGTERM and SIGHUP.
 ///
-/// So do a request to terminate and, unless it was ignored from the start as under `nohup`, the end of the session.
+/// SIGHUP stays ignored if it was ignored at the start, as under `nohup`.
 pub fn install() {
     #[cfg(unix)]
     let ignored = hangup::is_ignored();
-    // Where no handler can be set, the system's own remains: the program still ends.
+    // If no handler can be installed, the default one still ends the program.
     let _ = ctrlc::set_handler(|| {
-        // Work that can end well is asked first; who asks twice means it.
-        if GRACEFUL.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
+        // The first interrupt only requests a graceful stop; the second one exits.
+        if GRACEFUL.load(Ordering::SeqCst) && !REQUESTED.swap(true, Ordering::SeqCst) {
             return;
         }
         remove_unfinished();
@@ -28,53 +28,53 @@ pub fn install() {
     }
 }
 
-/// The signal of a session that ends.
+/// SIGHUP, sent when the session ends.
 #[cfg(unix)]
 mod hangup {
     const NUMBER: i32 = 1;
-    /// `SIG_IGN`, the same on every Unix.
+    /// `SIG_IGN`, which is the same on all Unix systems.
     const IGNORE: usize = 1;
 
     unsafe extern "C" {
         fn signal(number: i32, action: usize) -> usize;
     }
 
-    /// Ignores it from now on, and returns what was done about it before.
+    /// Ignores the signal and returns the previous action.
     pub fn ignore() -> usize {
-        // SAFETY: the C library's function; to ignore a signal runs no code of ours.
+        // SAFETY: the signature is that of the C library, and ignoring a signal runs no handler.
         unsafe { signal(NUMBER, IGNORE) }
     }
 
     pub fn is_ignored() -> bool {
-        let before = ignore();
-        if before != IGNORE {
-            // SAFETY: as above, and the system itself said that this is what was done before.
-            unsafe { signal(NUMBER, before) };
+        let previous = ignore();
+        if previous != IGNORE {
+            // SAFETY: as above; this restores the action that the system returned.
+            unsafe { signal(NUMBER, previous) };
         }
-        before == IGNORE
+        previous == IGNORE
     }
 }
 
-/// As long as this value lives, the first interrupt only asks; the second ends the program.
+/// While this value exists, the first interrupt only requests a stop; the second one ends the program.
 #[derive(Debug)]
 pub struct Graceful(());
 
 impl Graceful {
-    /// Begins the time in which the first interrupt only asks.
-    #[expect(clippy::new_without_default, reason = "it has an effect")]
+    /// Makes the first interrupt a request to stop.
+    #[expect(clippy::new_without_default, reason = "it has a side effect")]
     pub fn new() -> Self {
         GRACEFUL.store(true, Ordering::SeqCst);
         Graceful(())
     }
 
-    /// The same question for the library, to look at inside long work.
+    /// Returns the request as a [`Stop`] for the library to check during long work.
     pub fn stop() -> Stop {
-        Stop::watching(&ASKED)
+        Stop::watching(&REQUESTED)
     }
 
-    /// Whether the user has asked to stop.
-    pub fn asked() -> bool {
-        ASKED.load(Ordering::SeqCst)
+    /// Whether the user has requested a stop.
+    pub fn is_requested() -> bool {
+        REQUESTED.load(Ordering::SeqCst)
     }
 }
 

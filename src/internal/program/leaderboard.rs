@@ -1,28 +1,28 @@
-//! Leaderboards in words, as tables that fit a terminal, in Markdown and as CSV.
+//! Leaderboards as sentences, tables that fit a terminal, Markdown and CSV.
 
 use crate::analysis::significance::{Leaderboard, Standing};
 use crate::internal::text::{self, Align, Table, count, counted, fixed, shorten};
 
-/// The decimals of measures.
+/// Number of decimals of metrics.
 const DECIMALS: usize = 4;
-/// Between columns, as [`Table`] writes them.
-const BETWEEN: usize = 2;
-/// Letters of a system that take more room than this go on in the next line.
+/// Width of the space between columns of a [`Table`].
+const COLUMN_GAP: usize = 2;
+/// Width of the column of letters; longer lists continue on the next line.
 const LETTERS: usize = 14;
-/// Names keep so much room, where they need it, when further measures ask for columns.
+/// Width reserved for names when further metrics are added to a table.
 const NAMES: usize = 20;
-/// Names have at least so much room, whatever stands beside them.
-const LEAST: usize = 8;
-/// More systems than this are counted in a sentence, not named.
+/// Minimum width of the column of names.
+const MIN_NAMES: usize = 8;
+/// Maximum number of systems listed in a sentence; more are counted.
 const NAMED: usize = 4;
 
-/// Boards of the same systems, one per measure, the one that decides the order first.
+/// Boards of the same systems, one per metric. The first one determines the order.
 #[derive(Debug)]
 pub struct LeaderboardText<'a> {
     boards: &'a [Leaderboard],
-    /// By the systems' places in the order given.
+    /// Names by index of the system.
     names: Vec<String>,
-    /// The groups of columns of each table, behind rank and name.
+    /// Columns of each table, without rank and name.
     tables: Vec<Vec<Column>>,
     shortened: bool,
 }
@@ -31,7 +31,7 @@ pub struct LeaderboardText<'a> {
 struct Column {
     heading: String,
     align: Align,
-    /// The lines of each cell.
+    /// Lines of each cell.
     cells: Vec<Vec<String>>,
 }
 
@@ -42,21 +42,21 @@ impl Column {
 
     fn width(&self) -> usize {
         let cells = self.cells.iter().flatten().chain([&self.heading]);
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + BETWEEN
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + COLUMN_GAP
     }
 }
 
 impl<'a> LeaderboardText<'a> {
-    /// For lines of at most `width` characters; all boards must be of the same systems in the same order.
+    /// Lays out tables of at most `width` characters. All boards must have the same systems in the same order.
     pub fn new(boards: &'a [Leaderboard], width: usize) -> Self {
         let mut whole = vec![String::new(); boards.first().map_or(0, |board| board.rows.len())];
         boards.iter().flat_map(|board| &board.rows).for_each(|row| whole[row.system].clone_from(&row.name));
         let longest = whole.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let rank = "rank".len().max(whole.len().to_string().len()) + BETWEEN;
+        let rank = "rank".len().max(whole.len().to_string().len()) + COLUMN_GAP;
         let used = |columns: &[Column]| rank + columns.iter().map(Column::width).sum::<usize>();
         let mut tables: Vec<Vec<Column>> = Vec::new();
-        for (place, board) in boards.iter().enumerate() {
-            let columns = columns(board, &boards[0], place == 0);
+        for (index, board) in boards.iter().enumerate() {
+            let columns = columns(board, &boards[0], index == 0);
             let room = width.saturating_sub(longest.min(NAMES));
             match tables.last_mut() {
                 Some(table) if used(table) + columns.iter().map(Column::width).sum::<usize>() <= room => {
@@ -66,28 +66,28 @@ impl<'a> LeaderboardText<'a> {
             }
         }
         let widest = tables.iter().map(|table| used(table)).max().unwrap_or(0);
-        let names = shorten(&whole, width.saturating_sub(widest).max(LEAST));
+        let names = shorten(&whole, width.saturating_sub(widest).max(MIN_NAMES));
         let shortened = whole.iter().zip(&names).any(|(whole, short)| whole.chars().count() > short.chars().count());
         LeaderboardText { boards, names, tables, shortened }
     }
 
-    /// The names of the systems in the order given, as the tables have them.
+    /// Returns the names of the systems as shown in the tables, in the order given.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// What each board came to, in a sentence or two.
+    /// Returns the result of each board in a sentence or two.
     pub fn verdicts(&self) -> Vec<String> {
         self.boards.iter().map(|board| self.verdict(board)).collect()
     }
 
     fn verdict(&self, board: &Leaderboard) -> String {
-        let (measure, all) = (&board.metric, board.rows.len());
+        let (metric, all) = (&board.metric, board.rows.len());
         let name = |row: &&Standing| self.names[row.system].clone();
         let Some(best) = board.rows.first() else { return String::new() };
         if all > 1 && board.all_equal() {
             let queries = counted(board.queries, "query", "queries");
-            return format!("All {} systems are equal by {measure} on every query, {queries} in all.", count(all));
+            return format!("All {} systems are equal by {metric} on every query, {queries} in all.", count(all));
         }
         let top: Vec<String> = board.rows.iter().filter(|row| row.rank == 1).map(|row| name(&row)).collect();
         let equal = if top.len() > 1 { ", with equal means" } else { "" };
@@ -99,7 +99,7 @@ impl<'a> LeaderboardText<'a> {
             1 => "the other system".to_owned(),
             others => format!("the other {} systems", count(others)),
         };
-        let found = match (alike.len(), others) {
+        let result = match (alike.len(), others) {
             (0, 0) => "There is no other system".to_owned(),
             (0, 1) => format!("{subject} is significantly better than the other system"),
             (0, _) => format!("{subject} is significantly better than every other system"),
@@ -111,14 +111,14 @@ impl<'a> LeaderboardText<'a> {
             }
         };
         format!(
-            "Best by {measure}: {} ({}){equal}. {found}.{}",
+            "Best by {metric}: {} ({}){equal}. {result}.{}",
             listed(&top),
             fixed(best.mean, DECIMALS),
             self.counted_once(board)
         )
     }
 
-    /// Which systems are equal on every query.
+    /// Lists the systems that are equal on every query.
     fn counted_once(&self, board: &Leaderboard) -> String {
         let equal = |one: usize, other: usize| board.pair(one, other).is_some_and(|pair| pair.ties == board.queries);
         let all = 0..board.rows.len();
@@ -126,7 +126,7 @@ impl<'a> LeaderboardText<'a> {
         let group = |one: usize| -> Vec<String> {
             all.clone()
                 .filter(|&other| other == one || equal(one, other))
-                .map(|place| self.names[place].clone())
+                .map(|system| self.names[system].clone())
                 .collect()
         };
         let groups: Vec<Vec<String>> = all.clone().filter(first).map(group).filter(|names| names.len() > 1).collect();
@@ -139,7 +139,7 @@ impl<'a> LeaderboardText<'a> {
         groups.iter().map(line).collect()
     }
 
-    /// The boards side by side, as far as they fit, in the order of the first.
+    /// Returns the boards as tables, with as many metrics per table as fit, in the order of the first board.
     pub fn tables(&self) -> Vec<Table> {
         self.tables.iter().map(|columns| self.table(columns)).collect()
     }
@@ -148,19 +148,19 @@ impl<'a> LeaderboardText<'a> {
         let headings = columns.iter().map(|column| (column.heading.as_str(), column.align));
         let headings: Vec<_> = [("rank", Align::Right), ("system", Align::Left)].into_iter().chain(headings).collect();
         let mut table = Table::new(&headings);
-        for (place, row) in self.boards[0].rows.iter().enumerate() {
-            let lines = columns.iter().map(|column| column.cells[place].len()).max().unwrap_or(1);
+        for (index, row) in self.boards[0].rows.iter().enumerate() {
+            let lines = columns.iter().map(|column| column.cells[index].len()).max().unwrap_or(1);
             for line in 0..lines {
                 let own =
                     if line == 0 { [row.rank.to_string(), self.names[row.system].clone()] } else { Default::default() };
-                let others = columns.iter().map(|column| column.cells[place].get(line).cloned().unwrap_or_default());
+                let others = columns.iter().map(|column| column.cells[index].get(line).cloned().unwrap_or_default());
                 table.row(own.into_iter().chain(others));
             }
         }
         table
     }
 
-    /// How the numbers and letters came about, and what they mean.
+    /// Explains how numbers and letters were computed and what they mean.
     pub fn meaning(&self) -> String {
         let mut text = meaning(self.boards);
         if self.boards.iter().flat_map(|board| &board.rows).any(|row| row.letters.parts().concat().contains('-')) {
@@ -169,22 +169,22 @@ impl<'a> LeaderboardText<'a> {
         text
     }
 
-    /// Whether a name was too long for the tables.
+    /// Whether a name was shortened to fit the tables.
     pub fn shortened(&self) -> bool {
         self.shortened
     }
 }
 
-/// The columns of one board: the first has an interval too.
-fn columns(board: &Leaderboard, first: &Leaderboard, whole: bool) -> Vec<Column> {
+/// Returns the columns of a board, with an interval if `with_interval`.
+fn columns(board: &Leaderboard, first: &Leaderboard, with_interval: bool) -> Vec<Column> {
     let rows = || first.rows.iter().filter_map(|row| board.rows.iter().find(|own| own.system == row.system));
     let means = rows().map(|row| vec![fixed(row.mean, DECIMALS)]);
     let letters = rows().map(|row| letter_lines(&row.letters.parts()));
     let mut columns = vec![Column::new(&board.metric, Align::Right, means)];
-    if whole {
+    if with_interval {
         columns.push(Column::new(&interval_name(board), Align::Left, rows().map(|row| vec![interval(row)])));
     }
-    columns.push(Column::new(if whole { "letters" } else { "" }, Align::Left, letters));
+    columns.push(Column::new(if with_interval { "letters" } else { "" }, Align::Left, letters));
     columns
 }
 
@@ -197,7 +197,7 @@ fn interval(row: &Standing) -> String {
     row.interval.map_or("-".into(), text)
 }
 
-/// Letters in lines of their column, broken between parts, or within one that is too long for any line.
+/// Breaks letters into lines between parts, or within a part that is too long for a line.
 fn letter_lines(parts: &[String]) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut push = |text: &str| {
@@ -211,7 +211,7 @@ fn letter_lines(parts: &[String]) -> Vec<String> {
     for part in parts {
         let mut open = String::new();
         for letter in part.chars() {
-            // A letter and its number stay together: there is room for two digits.
+            // Keeps a letter and its number together; reserves two digits.
             if part.len() > LETTERS && open.len() + 2 >= LETTERS && !letter.is_ascii_digit() {
                 push(&std::mem::take(&mut open));
             }
@@ -222,7 +222,7 @@ fn letter_lines(parts: &[String]) -> Vec<String> {
     lines
 }
 
-/// As in "a, b and c", or "a, b, c, d and 3 more".
+/// Joins names as in "a, b and c", or "a, b, c, d and 3 more".
 fn listed(names: &[String]) -> String {
     match names {
         names if names.len() <= NAMED + 1 => text::listed(names, "and"),
@@ -230,7 +230,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// What intervals and letters mean.
+/// Explains intervals and letters.
 fn meaning(boards: &[Leaderboard]) -> String {
     let Some(board) = boards.first() else { return String::new() };
     format!(
@@ -241,8 +241,8 @@ fn meaning(boards: &[Leaderboard]) -> String {
     )
 }
 
-/// The pairs that tests are corrected for, as in "all 3 pairs of different systems, for each metric alone"; takes each metric and
-/// its number of pairs.
+/// Describes the pairs for which tests are corrected, such as "all 3 pairs of different systems, for each metric alone", from each
+/// metric and its number of pairs.
 pub fn family(metrics: &[(&str, usize)]) -> String {
     let pairs = |pairs: usize| match pairs {
         0 => "no pair of different systems".to_owned(),
@@ -263,12 +263,12 @@ pub fn family(metrics: &[(&str, usize)]) -> String {
     }
 }
 
-/// Each metric and the number of pairs of different systems by it.
+/// Returns each metric with its number of pairs of different systems.
 pub fn families(boards: &[Leaderboard]) -> Vec<(&str, usize)> {
     boards.iter().map(|board| (board.metric.as_str(), board.family)).collect()
 }
 
-/// The boards as one table in Markdown, in the order of the first, and a line that says what it means.
+/// Formats the boards as one Markdown table in the order of the first board, with an explanation.
 pub fn markdown(boards: &[Leaderboard]) -> String {
     let mut headings = vec!["rank".to_owned(), "system".into()];
     boards.iter().for_each(|board| headings.extend([board.metric.clone(), interval_name(board), "letters".into()]));
@@ -284,19 +284,19 @@ pub fn markdown(boards: &[Leaderboard]) -> String {
     format!("{}{}{rest}.\n", table.markdown(), first.to_uppercase())
 }
 
-/// Text that Markdown takes for itself in a table's cell.
+/// Escapes Markdown in a cell of a table.
 fn escaped(text: &str) -> String {
     let special = |letter| matches!(letter, '\\' | '*' | '_' | '`' | '<' | '[' | ']');
     text.chars().flat_map(|letter| special(letter).then_some('\\').into_iter().chain([letter])).collect()
 }
 
-/// The boards as lines of comma-separated values with all digits, in the order of the first: rank, system, and for each
-/// measure its mean, the ends of its interval, and letters.
+/// Formats the boards as CSV with all digits, in the order of the first board: rank, system, and for each metric its mean, the
+/// ends of its interval, and letters.
 pub fn csv(boards: &[Leaderboard]) -> String {
     let mut text = "rank,system".to_owned();
-    for Leaderboard { metric: measure, .. } in boards {
+    for Leaderboard { metric, .. } in boards {
         for end in ["", " low", " high", " letters"] {
-            text += &format!(",{}", quoted(&format!("{measure}{end}")));
+            text += &format!(",{}", quoted(&format!("{metric}{end}")));
         }
     }
     text.push('\n');
@@ -312,13 +312,13 @@ pub fn csv(boards: &[Leaderboard]) -> String {
     text
 }
 
-/// A field of comma-separated values, in quotes where it needs them.
+/// Quotes a CSV field if necessary.
 fn quoted(field: &str) -> String {
     let plain = !field.contains([',', '"', '\n', '\r']) && field.trim() == field;
     if plain { field.to_owned() } else { format!("\"{}\"", field.replace('"', "\"\"")) }
 }
 
-/// The rows of the first board, each with the same system's rows of all boards.
+/// Iterates over the rows of the first board, each with the rows of the same system in all boards.
 fn rows(boards: &[Leaderboard]) -> impl Iterator<Item = (&Standing, Vec<&Standing>)> {
     let of = |system| boards.iter().filter_map(move |board| board.rows.iter().find(|row| row.system == system));
     boards.first().into_iter().flat_map(|board| &board.rows).map(move |row| (row, of(row.system).collect()))

@@ -1,34 +1,33 @@
-//! Colours that people with any colour vision can tell apart (Okabe and Ito).
+//! Colour-blind safe colours (Okabe and Ito).
 
 use plotters::style::RGBColor;
 
-/// The first series.
+/// First series.
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// The second series, and what stands out.
+/// Second series, and highlights.
 pub const VERMILION: RGBColor = RGBColor(213, 94, 0);
-/// The third series.
+/// Third series.
 pub const BLUISH_GREEN: RGBColor = RGBColor(0, 158, 115);
-/// The fourth series.
+/// Fourth series.
 pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
-/// The fifth series, and areas.
+/// Fifth series, and areas.
 pub const SKY: RGBColor = RGBColor(86, 180, 233);
-/// The sixth series, and what is compared with.
+/// Sixth series, and baselines.
 pub const GREY: RGBColor = RGBColor(90, 90, 90);
-/// Lines that only guide the eye.
+/// Grid lines.
 pub const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// One after the other, for series that are side by side.
+/// Colours of series, in order.
 pub const SERIES: [RGBColor; 6] = [BLUE, VERMILION, BLUISH_GREEN, PURPLE, SKY, GREY];
 
-/// From light to dark with a share of 0 to 1: the order shows without any colour vision.
+/// Returns a shade from light (0) to dark (1), ordered without colour vision.
 pub fn shade(share: f64) -> RGBColor {
     let (light, dark) = ([158.0, 202.0, 225.0], [8.0, 48.0, 107.0]);
-    let mix = |place: usize| (light[place] + share.clamp(0.0, 1.0) * (dark[place] - light[place])).round() as u8;
+    let mix = |i: usize| (light[i] + share.clamp(0.0, 1.0) * (dark[i] - light[i])).round() as u8;
     RGBColor(mix(0), mix(1), mix(2))
 }
 
-/// The colours of figures on pages: a name, the colour on white paper, and the colour on dark paper, where all must be lighter to
-/// be told apart.
+/// Colours of figures on pages: name, colour in the light theme, and colour in the dark theme.
 pub const THEME: [(&str, RGBColor, RGBColor); 9] = [
     ("paper", RGBColor(255, 255, 255), RGBColor(22, 24, 29)),
     ("ink", RGBColor(0, 0, 0), RGBColor(228, 230, 235)),
@@ -41,7 +40,7 @@ pub const THEME: [(&str, RGBColor, RGBColor); 9] = [
     ("grid", GRID, RGBColor(58, 62, 70)),
 ];
 
-/// A colour as CSS writes it.
+/// Formats a colour for CSS.
 pub fn hex(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }

@@ -1,4 +1,4 @@
-//! Text for people: numbers and tables, written the same way in every message, report and page.
+//! Formatting of names, numbers and tables in messages, reports and pages.
 
 mod names;
 mod number;

@@ -1,9 +1,9 @@
-//! Names in sentences and in narrow columns.
+//! Lists of names in sentences, and shortened names for narrow columns.
 
 use super::printable;
 use std::collections::HashSet;
 
-/// The names as a sentence has them, with `last` before the last of them.
+/// Joins names with commas, and with `last` before the last name.
 ///
 /// ```
 /// use burnrank::internal::text::listed;
@@ -12,10 +12,10 @@ use std::collections::HashSet;
 /// ```
 pub fn listed<S: AsRef<str>>(names: &[S], last: &str) -> String {
     let mut text = String::new();
-    for (place, name) in names.iter().enumerate() {
-        match place {
+    for (index, name) in names.iter().enumerate() {
+        match index {
             0 => {}
-            place if place + 1 < names.len() => text.push_str(", "),
+            index if index + 1 < names.len() => text.push_str(", "),
             _ => text.push_str(&format!(" {last} ")),
         }
         text.push_str(name.as_ref());
@@ -23,12 +23,12 @@ pub fn listed<S: AsRef<str>>(names: &[S], last: &str) -> String {
     text
 }
 
-/// What stands for the part of a name that was left out.
+/// Replaces the omitted part of a name.
 const GAP: &str = "...";
 
-/// The names in at most `width` characters each, long ones without their middle, such that different names stay different.
+/// Shortens names to at most `width` characters by omitting the middle of long ones. Different names remain different.
 ///
-/// Where no cut at one place tells them apart, long names end in their number in the list instead.
+/// If no common cut keeps them different, long names end in their number in the list instead.
 ///
 /// ```
 /// let names = ["short", "a-long-name-of-a-first-model", "a-long-name-of-another-model"].map(String::from);
@@ -37,18 +37,18 @@ const GAP: &str = "...";
 pub fn shorten(names: &[String], width: usize) -> Vec<String> {
     let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
     let kept = width.saturating_sub(GAP.len());
-    // A little more of the end than of the beginning, where file names are; then other cuts, ever further from it.
+    // Prefers cuts near the middle, with more of the end, which contains the file name.
     let half = kept.div_ceil(2);
     let cuts = (0..=half).flat_map(|away| [Some(half + away), half.checked_sub(away)]);
     let cuts = cuts.flatten().filter(|end| *end <= kept);
     let cut =
         |end: usize| -> Vec<String> { names.iter().map(|name| middle_cut(name, kept - end, end, width)).collect() };
-    let whole: HashSet<&String> = names.iter().collect();
-    let distinct = |short: &Vec<String>| short.iter().collect::<HashSet<_>>().len() == whole.len();
+    let originals: HashSet<&String> = names.iter().collect();
+    let distinct = |short: &Vec<String>| short.iter().collect::<HashSet<_>>().len() == originals.len();
     cuts.map(cut).find(distinct).unwrap_or_else(|| numbered(&names, width))
 }
 
-/// The beginning and the end of a name that is longer than `width`.
+/// Omits the middle of a name that is longer than `width`.
 fn middle_cut(name: &str, beginning: usize, end: usize, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {
@@ -59,13 +59,13 @@ fn middle_cut(name: &str, beginning: usize, end: usize, width: usize) -> String 
     format!("{first}{GAP}{last}")
 }
 
-/// Names that are longer than `width`, with their number in the list behind as much of them as fits.
+/// Truncates names that are longer than `width` and appends their number in the list.
 fn numbered(names: &[String], width: usize) -> Vec<String> {
-    let short = |(place, name): (usize, &String)| {
+    let short = |(index, name): (usize, &String)| {
         if name.chars().count() <= width {
             return name.clone();
         }
-        let end = format!("{GAP}({})", place + 1);
+        let end = format!("{GAP}({})", index + 1);
         let first: String = name.chars().take(width.saturating_sub(end.len())).collect();
         first + &end
     };
@@ -84,10 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn names_lose_their_middle_and_stay_different() {
+    fn shortened_names_remain_different() {
         assert_eq!(short(&["a", "model"], 9), ["a", "model"]);
         assert_eq!(short(&["first-of-the-models", "b"], 11), ["firs...dels", "b"]);
-        // Different only near the beginning, or only near the end.
+        // Names that differ only near the beginning, or only near the end.
         assert_eq!(short(&["abcdeX-models.txt", "abcdeY-models.txt"], 10), ["abcdeX...t", "abcdeY...t"]);
         assert_eq!(short(&["models-of-Xabcde", "models-of-Yabcde"], 10), ["m...Xabcde", "m...Yabcde"]);
         assert_eq!(short(&["ééééééééé", "éééééééé1"], 8), ["éé...ééé", "éé...éé1"]);
@@ -95,10 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_cut_tells_apart_are_numbered() {
+    fn names_are_numbered_if_no_cut_keeps_them_different() {
         let names = ["xxxxxxxxxxxxxxAxxxxxxxxxxxxxx", "short", "xxxxxxxxxxxxxxBxxxxxxxxxxxxxx"];
         assert_eq!(short(&names, 12), ["xxxxxx...(1)", "short", "xxxxxx...(3)"]);
-        // The same name twice is no reason for numbers.
+        // Repeated names are not numbered.
         assert_eq!(short(&["abcdefghijkl", "abcdefghijkl"], 9), ["abc...jkl", "abc...jkl"]);
         assert_eq!(shorten(&[], 5), Vec::<String>::new());
     }

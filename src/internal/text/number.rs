@@ -1,6 +1,6 @@
-//! Numbers as people write them.
+//! Formatting of numbers.
 
-/// A value of so many decimals, or a dash where there is none. What rounds to zero has no sign.
+/// Formats a value with a fixed number of decimals, or as a dash if it is not finite. Values that round to zero have no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "-".into();
@@ -10,15 +10,15 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     if zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
-/// As [`fixed`], with a sign unless it is zero.
+/// Formats a value as [`fixed`] does, with a sign unless it is zero.
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     if value > 0.0 && !zero && value.is_finite() { format!("+{text}") } else { text }
 }
 
-/// A number of four digits that matter, as in 0.0985 or 12.5: no zeros after them, a power of ten only where it is tiny or
-/// huge, a dash where there is no number.
+/// Formats a number with four significant digits and without trailing zeros, such as 0.0985 or 12.5; in scientific notation if
+/// it is very small or large, and as a dash if it is not finite.
 ///
 /// ```
 /// use burnrank::internal::text::number;
@@ -37,7 +37,7 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A number of three digits, zeros included, for columns of measurements.
+/// Formats a number with three significant digits, including trailing zeros.
 pub fn three_digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
@@ -50,7 +50,7 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// A large number in thousands, millions or thousands of millions, as in 2.35 M.
+/// Formats a large number in thousands, millions or billions, such as 2.35 M.
 pub fn large(value: f64) -> String {
     match value {
         v if v >= 1e9 => format!("{:.2} G", v / 1e9),
@@ -60,7 +60,7 @@ pub fn large(value: f64) -> String {
     }
 }
 
-/// A p-value: four decimals, or that it is less.
+/// Formats a p-value with four decimals, or as <0.0001.
 pub fn p_value(p: Option<f64>) -> String {
     match p {
         None => "-".into(),
@@ -69,17 +69,17 @@ pub fn p_value(p: Option<f64>) -> String {
     }
 }
 
-/// A share, as in 12.5%.
+/// Formats a fraction as a percentage, such as 12.5%.
 pub fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// A whole number with separators, as in 1,234,567.
+/// Formats an integer with thousands separators, such as 1,234,567.
 pub fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -87,12 +87,12 @@ pub fn count(number: usize) -> String {
     text
 }
 
-/// As [`count`], with the noun, as in "1 query" or "1,234 queries".
+/// Formats a count with its noun, such as "1 query" or "1,234 queries".
 pub fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// Seconds, or minutes from two of them on.
+/// Formats a duration in seconds, or in minutes from 2 minutes.
 pub fn duration(seconds: f64) -> String {
     if seconds < 10.0 {
         return format!("{seconds:.1} s");
@@ -103,9 +103,9 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// The decimals that give the largest of some numbers four digits that say something.
+/// Returns the number of decimals for which the largest value has four significant digits.
 pub fn decimals_for(values: impl IntoIterator<Item = f64>) -> usize {
-    let largest = values.into_iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let largest = values.into_iter().fold(0.0, |max: f64, value| max.max(value.abs()));
     if largest > 0.0 { (3 - largest.log10().floor() as i32).clamp(0, 12) as usize } else { 4 }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_by_hand() {
+    fn numbers_are_formatted() {
         let written = [0.1, 10.0, 0.0985, -0.0, -0.012_345, 12_345.6, 1e-7, 0.300_000_000_04, f64::NAN].map(number);
         assert_eq!(written, ["0.1", "10", "0.0985", "0", "-0.01235", "12346", "1.0e-7", "0.3", "-"]);
         let written = [1.0, 0.009_921_4, 459.0, 99.0].map(number);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_suit_the_largest_number() {
+    fn decimals_are_chosen_for_the_largest_number() {
         assert_eq!((decimals_for([0.0123, -0.5]), decimals_for([0.0]), decimals_for([12.0])), (4, 4, 2));
     }
 }

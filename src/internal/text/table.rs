@@ -1,17 +1,17 @@
-//! Columns under headings, for terminals and for pages.
+//! Tables for terminals and Markdown pages.
 
 use crate::error::printable;
 
-/// On which side a column's texts meet.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// Left-aligned, for text.
     Left,
-    /// Numbers.
+    /// Right-aligned, for numbers.
     Right,
 }
 
-/// Aligned columns under headings.
+/// A table with headings and aligned columns.
 #[derive(Debug, Clone)]
 pub struct Table {
     title: Option<String>,
@@ -20,31 +20,31 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(columns: &[(&str, Align)]) -> Self {
         let columns = columns.iter().map(|(name, align)| (printable(name), *align)).collect();
         Table { title: None, columns, rows: Vec::new() }
     }
 
-    /// As [`Table::new`], with a sentence above it, words in the first column and numbers in the others.
+    /// Creates a table with a title, text in the first column and numbers in the others.
     pub fn titled<S: AsRef<str>>(title: impl Into<String>, columns: &[S]) -> Self {
-        let align = |place| if place == 0 { Align::Left } else { Align::Right };
+        let align = |column| if column == 0 { Align::Left } else { Align::Right };
         let columns =
-            columns.iter().enumerate().map(|(place, name)| (printable(name.as_ref()), align(place))).collect();
+            columns.iter().enumerate().map(|(column, name)| (printable(name.as_ref()), align(column))).collect();
         Table { title: Some(title.into()), columns, rows: Vec::new() }
     }
 
-    /// Adds a row; characters that could steer a terminal are written out.
+    /// Adds a row. Control characters are escaped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
-    /// The lines of the table, title and headings first.
+    /// Returns the table as plain text, with title and headings.
     pub fn text(&self) -> String {
         self.text_with(str::to_owned)
     }
 
-    /// As [`Table::text`], with the line of the headings in a style.
+    /// Returns the table as [`Table::text`] does, with `style` applied to the line of headings.
     pub fn text_with(&self, style: impl Fn(&str) -> String) -> String {
         let headings = self.headings();
         let length = |cell: &String| cell.chars().count();
@@ -64,9 +64,8 @@ impl Table {
         text
     }
 
-    /// The table in Markdown, title first.
+    /// Returns the table in Markdown, with its title.
     pub fn markdown(&self) -> String {
-        // A bar ends a cell unless it is escaped.
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
             format!("| {} |\n", cells.join(" | "))
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_stands_above_text_and_markdown() {
+    fn titles_precede_text_and_markdown() {
         let mut table = Table::titled("t", &["name", "n"]);
         table.row(["long name".into(), "1".into()]);
         assert_eq!(table.text(), "\nt\n\nname       n\nlong name  1\n");

@@ -1,30 +1,30 @@
-//! Statistics of columns, in f64, block by block in parallel.
+//! Statistics of columns in f64, computed in parallel blocks of rows.
 
-use super::{Column, Measure};
+use super::{Column, Statistic};
 use crate::data::scale::step::{Affine, Step};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows a block holds: fixed, so that sums do not depend on the number of threads.
+/// Number of rows per block; fixed, so that sums do not depend on the number of threads.
 pub(in crate::data::scale) const BLOCK: usize = 1024;
 
-/// Blocks whose columns are in memory at once.
-const TOGETHER: usize = 64;
+/// Number of blocks whose statistics are in memory at a time.
+const GROUP: usize = 64;
 
-/// Rows of features, in memory or in a file, of which any neighbours can be looked at.
+/// Rows of features, in memory or in a file, with random access.
 pub(crate) trait Rows: Sync {
-    /// How many.
+    /// Returns the number of rows.
     fn count(&self) -> usize;
 
-    /// Calls `work` with some of them, row-major.
+    /// Calls `work` with a range of rows, row-major.
     fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O;
 
-    /// Whether a look at them may have to wait for a disk, so that one look at many features is better than many at few.
+    /// Whether rows may have to be read from disk, so that few passes over many features are faster than many over few.
     fn are_mapped(&self) -> bool {
         false
     }
 
-    /// These rows will be looked at soon.
+    /// Advises that these rows will be read soon.
     fn will_need(&self, _rows: Range<usize>) {}
 }
 
@@ -44,50 +44,50 @@ impl Rows for Slice<'_> {
     }
 }
 
-/// Statistics of the columns of `rows`, measured in several ways, each behind some steps, in one pass; `beside` is called with
-/// the rows that were just read, part by part.
+/// Computes several statistics of the columns of `rows`, each after some steps, in one pass. `after_read` is called with each
+/// range of rows that was read.
 pub(in crate::data::scale) fn columns<const K: usize>(
-    ways: [(Measure, &[Step]); K],
+    statistics: [(Statistic, &[Step]); K],
     rows: &impl Rows,
     width: usize,
-    mut beside: impl FnMut(Range<usize>),
+    mut after_read: impl FnMut(Range<usize>),
 ) -> [Vec<Column>; K] {
     let count = rows.count();
     if width == 0 {
-        beside(0..count);
-        return ways.map(|_| Vec::new());
+        after_read(0..count);
+        return statistics.map(|_| Vec::new());
     }
     let block = |range: Range<usize>| {
-        rows.with(range, |rows| ways.map(|(measure, before)| columns_of(measure, before, rows, width)))
+        rows.with(range, |rows| statistics.map(|(statistic, before)| columns_of(statistic, before, rows, width)))
     };
     if count <= BLOCK {
-        let found = block(0..count);
-        beside(0..count);
-        return found;
+        let columns = block(0..count);
+        after_read(0..count);
+        return columns;
     }
-    let mut all = ways.map(|_| vec![Column::EMPTY; width]);
-    for first in (0..count).step_by(TOGETHER * BLOCK) {
-        let end = count.min(first + TOGETHER * BLOCK);
-        rows.will_need(end..count.min(end + TOGETHER * BLOCK));
+    let mut all = statistics.map(|_| vec![Column::EMPTY; width]);
+    for first in (0..count).step_by(GROUP * BLOCK) {
+        let end = count.min(first + GROUP * BLOCK);
+        rows.will_need(end..count.min(end + GROUP * BLOCK));
         let starts = (first..end).into_par_iter().step_by(BLOCK);
         let blocks: Vec<[Vec<Column>; K]> = starts.map(|start| block(start..end.min(start + BLOCK))).collect();
         for block in &blocks {
             all.iter_mut().zip(block).for_each(|(all, block)| add(all, block));
         }
-        beside(first..end);
+        after_read(first..end);
     }
     all
 }
 
-/// Statistics of the columns of one block.
-pub(super) fn columns_of(measure: Measure, before: &[Step], rows: &[f32], width: usize) -> Vec<Column> {
-    let mut room = FitRoom::default();
-    room.columns(measure, before, rows, width);
-    room.block
+/// Computes statistics of the columns of one block.
+pub(super) fn columns_of(statistic: Statistic, before: &[Step], rows: &[f32], width: usize) -> Vec<Column> {
+    let mut buffers = FitBuffers::default();
+    buffers.columns(statistic, before, rows, width);
+    buffers.block
 }
 
-/// Statistics of the columns of all blocks, which are added up in their order.
-pub(super) fn joined(width: usize, blocks: &[Vec<Column>]) -> Vec<Column> {
+/// Combines the statistics of all blocks, in order.
+pub(super) fn combined(width: usize, blocks: &[Vec<Column>]) -> Vec<Column> {
     let mut all = vec![Column::EMPTY; width];
     match blocks {
         [only] => all.clone_from(only),
@@ -101,38 +101,38 @@ fn add(all: &mut [Column], block: &[Column]) {
     all.iter_mut().zip(block).for_each(|(total, part)| *total = total.and(*part));
 }
 
-/// Room for fits, which take no memory of their own once it is large enough.
+/// Buffers for fits within queries, to be reused without allocating.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FitRoom {
+pub(crate) struct FitBuffers {
     values: Vec<f64>,
     block: Vec<Column>,
     all: Vec<Column>,
-    /// Of the last fit.
+    /// Result of the last fit.
     pub(in crate::data::scale) affine: Affine,
-    /// One document.
+    /// Features of one document.
     pub(in crate::data::scale) row: Vec<f64>,
 }
 
-impl FitRoom {
-    /// Fits [`FitRoom::affine`] by one thread: the same blocks as those of [`columns`], added in the same order.
-    pub(in crate::data::scale) fn fit(&mut self, measure: Measure, before: &[Step], rows: &[f32], width: usize) {
+impl FitBuffers {
+    /// Fits [`FitBuffers::affine`] in one thread, with the same blocks as [`columns`] in the same order.
+    pub(in crate::data::scale) fn fit(&mut self, statistic: Statistic, before: &[Step], rows: &[f32], width: usize) {
         let one = rows.len() <= BLOCK * width;
         self.all.clear();
         if one {
-            self.columns(measure, before, rows, width);
+            self.columns(statistic, before, rows, width);
         } else {
             self.all.resize(width, Column::EMPTY);
             for rows in rows.chunks(BLOCK * width) {
-                self.columns(measure, before, rows, width);
+                self.columns(statistic, before, rows, width);
                 add(&mut self.all, &self.block);
             }
         }
-        self.affine.set(measure, if one { &self.block } else { &self.all });
+        self.affine.set(statistic, if one { &self.block } else { &self.all });
     }
 
-    /// The columns of one block, in two passes over it: the second one's distances from the mean cancel nothing.
-    fn columns(&mut self, measure: Measure, before: &[Step], rows: &[f32], width: usize) {
-        let FitRoom { values, block: columns, .. } = self;
+    /// Computes the columns of one block in two passes, which avoids cancellation in the variance.
+    fn columns(&mut self, statistic: Statistic, before: &[Step], rows: &[f32], width: usize) {
+        let FitBuffers { values, block: columns, .. } = self;
         values.clear();
         values.extend(rows.iter().map(|&x| f64::from(x)));
         for step in before {
@@ -149,7 +149,7 @@ impl FitRoom {
             }
         }
         columns.iter_mut().for_each(|column| column.mean /= column.count.max(1.0));
-        if measure == Measure::Moments {
+        if statistic == Statistic::Moments {
             for row in values.chunks_exact(width) {
                 for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
                     column.squares += (x - column.mean) * (x - column.mean);
@@ -165,12 +165,12 @@ mod tests {
 
     /// Mean and standard deviation of one feature.
     fn moments(values: &[f32]) -> (f64, f64) {
-        let [columns] = columns([(Measure::Moments, &[])], &Slice { values, width: 1 }, 1, |_| ());
-        columns[0].center_and_spread(Measure::Moments)
+        let [columns] = columns([(Statistic::Moments, &[])], &Slice { values, width: 1 }, 1, |_| ());
+        columns[0].center_and_spread(Statistic::Moments)
     }
 
     #[test]
-    fn many_blocks_agree_with_one_long_sum() {
+    fn many_blocks_agree_with_a_single_sum() {
         let values: Vec<f32> = (0..5 * BLOCK + 7).map(|i| 1e4 + ((i * 7919) % 1009) as f32).collect();
         let n = values.len() as f64;
         let mean = values.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn one_huge_value_hides_nothing_elsewhere() {
+    fn moments_are_exact_with_one_huge_value() {
         let mut values = vec![0.0; 4 * BLOCK];
         values[0] = 3e38;
         let (center, spread) = moments(&values);

@@ -1,5 +1,5 @@
-//! Statistics of a training split's columns, which every scaling is fitted from: of documents in memory, of a cache that has
-//! them, and of documents that several processes hold.
+//! Statistics of the columns of a training split, to which scalings are fitted: computed from documents in memory, read from a
+//! cache, or computed from the documents of several processes.
 
 mod blocks;
 mod distributed;
@@ -7,42 +7,42 @@ pub(super) mod quantiles;
 mod summary;
 
 pub(super) use blocks::{BLOCK, Slice, columns};
-pub(crate) use blocks::{FitRoom, Rows};
+pub(crate) use blocks::{FitBuffers, Rows};
 pub(super) use distributed::DistributedColumns;
 pub(crate) use summary::ColumnSummary;
 
 use super::step::{Affine, Step};
 use crate::data::dataset::Dataset;
 
-/// Statistics of columns; features that are not finite are left out.
+/// Statistics of columns, ignoring values that are not finite.
 pub(crate) trait ColumnStats {
-    /// Statistics of each column behind some steps.
-    fn columns(&self, measure: Measure, before: &[Step]) -> Vec<Column>;
+    /// Returns statistics of each column after some steps.
+    fn columns(&self, statistic: Statistic, before: &[Step]) -> Vec<Column>;
 
-    /// Ascending quantiles of each feature, one feature after the other, as [`Lines`](super::Lines) takes them.
+    /// Returns the ascending quantiles of each feature for [`Lines`](super::Lines), feature by feature.
     fn quantiles(&self) -> Vec<f32>;
 
-    /// Center and spread of each column behind some steps.
-    fn affine(&self, measure: Measure, before: &[Step]) -> Affine {
-        Affine::of(measure, &self.columns(measure, before))
+    /// Returns center and spread of each column after some steps.
+    fn affine(&self, statistic: Statistic, before: &[Step]) -> Affine {
+        Affine::of(statistic, &self.columns(statistic, before))
     }
 }
 
-/// What center and spread stand for.
+/// The statistic used for center and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Measure {
-    /// Mean and standard deviation, which divides by the number of documents.
+pub(crate) enum Statistic {
+    /// Mean and population standard deviation.
     #[default]
     Moments,
-    /// Minimum and its distance to the maximum.
+    /// Minimum and range (maximum - minimum).
     Range,
 }
 
-/// No column at all.
+/// Statistics of data without columns.
 pub(super) struct NoColumns;
 
 impl ColumnStats for NoColumns {
-    fn columns(&self, _: Measure, _: &[Step]) -> Vec<Column> {
+    fn columns(&self, _: Statistic, _: &[Step]) -> Vec<Column> {
         Vec::new()
     }
 
@@ -51,13 +51,13 @@ impl ColumnStats for NoColumns {
     }
 }
 
-/// Documents in memory or in a cache; what a cache has stored is not computed again.
+/// Uses the statistics stored in a cache if possible.
 impl ColumnStats for Dataset {
-    fn columns(&self, measure: Measure, before: &[Step]) -> Vec<Column> {
+    fn columns(&self, statistic: Statistic, before: &[Step]) -> Vec<Column> {
         match self.column_summary().and_then(|summary| summary.columns(before)) {
             Some(columns) => columns.to_vec(),
             None => {
-                let [columns] = columns([(measure, before)], self, self.n_features(), |_| ());
+                let [columns] = columns([(statistic, before)], self, self.n_features(), |_| ());
                 columns
             }
         }
@@ -71,19 +71,19 @@ impl ColumnStats for Dataset {
     }
 }
 
-/// Statistics of one feature's finite values.
+/// Statistics of the finite values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Column {
     count: f64,
     min: f64,
     max: f64,
     mean: f64,
-    /// Sum of squared distances from the mean; 0 where only the range was measured.
+    /// Sum of squared deviations from the mean; 0 if only the range was computed.
     squares: f64,
 }
 
 impl Column {
-    /// How many numbers a column is.
+    /// Number of fields.
     const NUMBERS: usize = 5;
     const EMPTY: Column = Column { count: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, squares: 0.0 };
 
@@ -95,29 +95,29 @@ impl Column {
         Column { count, min, max, mean, squares }
     }
 
-    /// Both together (Chan, Golub and LeVeque 1979).
+    /// Combines the statistics of two sets of values (Chan, Golub and LeVeque 1979).
     fn and(self, other: Column) -> Column {
         if other.count == 0.0 {
             return self;
         }
         let count = self.count + other.count;
-        let step = other.mean - self.mean;
+        let delta = other.mean - self.mean;
         Column {
             count,
             min: self.min.min(other.min),
             max: self.max.max(other.max),
-            mean: self.mean + step * (other.count / count),
-            squares: self.squares + other.squares + step * step * (self.count * other.count / count),
+            mean: self.mean + delta * (other.count / count),
+            squares: self.squares + other.squares + delta * delta * (self.count * other.count / count),
         }
     }
 
-    pub(super) fn center_and_spread(&self, measure: Measure) -> (f64, f64) {
-        // By range and not by variance: the mean of equal values is a rounding error away from them.
+    pub(super) fn center_and_spread(&self, statistic: Statistic) -> (f64, f64) {
+        // Compares the range and not the variance, which rounding errors of the mean make positive for equal values.
         let varies = self.max > self.min;
-        match measure {
+        match statistic {
             _ if !varies => (0.0, 0.0),
-            Measure::Range => (self.min, self.max - self.min),
-            Measure::Moments => (self.mean, (self.squares / self.count).sqrt()),
+            Statistic::Range => (self.min, self.max - self.min),
+            Statistic::Moments => (self.mean, (self.squares / self.count).sqrt()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Features resampled from rows of a user's own.
+//! Features resampled from the user's data.
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -6,14 +6,14 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// The part of the values that are those of another document of the same query.
+/// Fraction of values replaced with those of other documents of the same query.
 const EXCHANGED: f64 = 0.1;
 
-/// Rows by query.
+/// The data to resample.
 #[derive(Debug, Clone)]
 pub(super) struct Like {
     rows: Arc<Dataset>,
-    /// Those with documents.
+    /// Queries with documents.
     queries: Vec<usize>,
 }
 
@@ -21,8 +21,8 @@ impl Like {
     pub(super) fn new(rows: Dataset) -> Result<Like> {
         let queries: Vec<usize> = (0..rows.n_queries()).filter(|&query| !rows.query(query).labels.is_empty()).collect();
         match (queries.is_empty(), rows.n_features()) {
-            (true, _) => Err(Error::Data("there are no rows: give at least one query with documents".into())),
-            (_, 0) => Err(Error::Data("the documents have no features: give data with at least one feature".into())),
+            (true, _) => Err(Error::Data("there are no rows: the data needs at least one query with documents".into())),
+            (_, 0) => Err(Error::Data("the documents have no features: the data needs at least one feature".into())),
             _ => Ok(Like { rows: Arc::new(rows), queries }),
         }
     }
@@ -31,26 +31,26 @@ impl Like {
         self.rows.n_features()
     }
 
-    /// Documents of a random query of the rows, and their labels.
+    /// Resamples documents from a random query, and calls `relevance` with their labels.
     pub(super) fn query(&self, features: &mut [f32], rng: &mut ChaCha8Rng, mut relevance: impl FnMut(f64)) {
         let width = self.width();
         let source = self.rows.query(self.queries[rng.random_range(0..self.queries.len())]);
         let documents = source.labels.len();
         for row in features.chunks_exact_mut(width) {
-            let chosen = rng.random_range(0..documents);
-            row.copy_from_slice(&source.features[chosen * width..][..width]);
-            relevance(f64::from(source.labels[chosen]));
-            // From one exchanged value to the next, so that few random numbers are drawn.
-            let mut place = skip(rng);
-            while let Some(value) = row.get_mut(place) {
-                *value = source.features[rng.random_range(0..documents) * width + place];
-                place = place.saturating_add(1 + skip(rng));
+            let document = rng.random_range(0..documents);
+            row.copy_from_slice(&source.features[document * width..][..width]);
+            relevance(f64::from(source.labels[document]));
+            // Skips from one exchanged value to the next, to draw few random numbers.
+            let mut feature = skip(rng);
+            while let Some(value) = row.get_mut(feature) {
+                *value = source.features[rng.random_range(0..documents) * width + feature];
+                feature = feature.saturating_add(1 + skip(rng));
             }
         }
     }
 }
 
-/// How many values stay before one is exchanged.
+/// Draws the number of values before the next exchanged one.
 fn skip(rng: &mut ChaCha8Rng) -> usize {
     ((1.0 - rng.random::<f64>()).ln() / (1.0 - EXCHANGED).ln()) as usize
 }
@@ -61,8 +61,8 @@ mod tests {
     use rand::SeedableRng;
 
     #[test]
-    fn documents_are_mixed_within_their_query_only() {
-        // Two queries: the tens digit of a value is its query, the ones digit its document, the hundreds its feature.
+    fn documents_are_mixed_only_within_their_query() {
+        // In each value the ones digit is the document, the tens digit the query, and the rest the feature.
         let width = 50;
         let value = |query: usize, document: usize, feature: usize| (100 * feature + 10 * query + document) as f32;
         let mut features = vec![];
@@ -81,14 +81,14 @@ mod tests {
             like.query(&mut rows, &mut rng, |label| labels.push(label));
             let query = (rows[0] / 10.0) as usize % 10;
             for (row, label) in rows.chunks_exact(width).zip(labels) {
-                for (feature, &found) in row.iter().enumerate() {
-                    assert_eq!((found as usize / 10 % 10, found as usize / 100), (query, feature));
-                    other += usize::from(found as usize % 10 != label as usize);
+                for (feature, &value) in row.iter().enumerate() {
+                    assert_eq!((value as usize / 10 % 10, value as usize / 100), (query, feature));
+                    other += usize::from(value as usize % 10 != label as usize);
                     all += 1;
                 }
             }
         }
-        // One in ten is drawn anew, and of those about 7 in 10 from another document.
+        // One in ten values is redrawn, about 7 in 10 of them from another document.
         assert!((0.05..0.09).contains(&(other as f64 / all as f64)), "{other} of {all}");
         assert!(Like::new(Dataset::new(1, vec![], vec![], vec![]).unwrap()).is_err());
         let bare = Dataset::new(0, vec![], vec![1.0, 0.0], vec![("a".into(), 2)]).unwrap();

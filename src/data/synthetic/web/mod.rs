@@ -1,4 +1,4 @@
-//! Semi-artificial data in the shape of judged web pages: realistic features, labels from a fitted teacher plus noise.
+//! Semi-synthetic data similar to judged web pages: realistic features, and labels from a fitted teacher function plus noise.
 
 mod like;
 mod pages;
@@ -21,33 +21,33 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use teacher::{Sample, Teacher};
 
-/// Documents of a query that are drawn to place the bins: many queries of few documents, for documents of a query are alike.
+/// Number of documents per query sampled to place the bins; few, because documents of a query are correlated.
 const SAMPLE_DOCUMENTS: usize = 16;
-/// Queries and documents of each that a teacher is fitted to.
+/// Number of queries, and of documents per query, to which a teacher is fitted.
 const FITTED: (usize, usize) = (600, 20);
-/// The spread of the logarithm of a query's number of documents.
+/// Standard deviation of the logarithm of the number of documents of a query.
 const LENGTH_SPREAD: f64 = 0.6;
-/// No query has more than so many times the average number of documents.
-const LONGEST: usize = 8;
-/// The part of the noise's variance that the documents of a query share.
+/// Maximum ratio of the number of documents of a query to the average.
+const MAX_LENGTH_RATIO: usize = 8;
+/// Fraction of the variance of the noise that the documents of a query share.
 const SHARED_NOISE: f64 = 0.25;
-/// The most values of one query.
-const MOST_VALUES: usize = 1 << 30;
+/// Maximum number of feature values of a query.
+const MAX_VALUES: usize = 1 << 30;
 
-/// Semi-artificial data in the shape of a web search engine's judged pages, as MSLR-WEB10K has it: about 120 documents per
-/// query, 136 features, labels 0 to 4 of which half are 0 and one in a hundred is 4.
+/// Settings of semi-synthetic data similar to the judged web pages of MSLR-WEB10K: about 120 documents per query, 136 features,
+/// and labels 0 to 4, of which half are 0 and 1% are 4.
 ///
-/// Features are those of pages that are drawn by a simple model of words, links and clicks (many zeros, many whole numbers,
-/// heavy tails, groups that rise and fall together, some the same for all documents of a query), or, with
-/// [`Web::generator_like`], resampled from rows of one's own. Labels are bins of the target
+/// Features come from a simple model of the words, links and clicks of pages (with many zeros and integers, heavy tails,
+/// correlated groups, and some constant within a query), or with [`Web::generator_like`] are resampled from the user's data.
+/// Labels are bins of the target
 ///
 /// `sqrt(1 - noise) f(x) + sqrt(noise) (e_query / 2 + sqrt(3/4) e_document)`,
 ///
-/// where the teacher f, of mean 0 and variance 1, is a sum of random rules, products of one to three thresholded features,
-/// whose weights are fitted by ridge regression to relevance; e is normal. Each teacher number is another function.
+/// where e is standard normal. The teacher f has mean 0 and variance 1. It is a sum of random rules, products of one to three
+/// thresholded features, whose weights are fitted to relevance by ridge regression. Each teacher number gives another function.
 ///
-/// Everything follows from `seed` and `teacher`, query by query: query 7 is the same whatever the number of queries, of
-/// threads, or of queries generated before it. Data of the same teacher and another seed is new data of the same function.
+/// Each query depends only on `seed`, `teacher` and its index, not on the number of queries or threads. The same teacher with
+/// another seed gives new data of the same function.
 ///
 /// ```
 /// use burnrank::data::synthetic::Web;
@@ -55,48 +55,48 @@ const MOST_VALUES: usize = 1 << 30;
 /// let data = generator.dataset()?;
 /// assert_eq!((data.n_queries(), data.n_features()), (50, 136));
 /// assert!(data.labels().iter().all(|&label| label <= 4.0));
-/// // Piece by piece, in little memory.
+/// // Generates parts in little memory.
 /// assert_eq!(generator.part(20..22)?.0, data.select(&[20, 21]));
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Web {
-    /// How many queries.
+    /// Number of queries.
     pub queries: usize,
-    /// How many documents a query has on average: their numbers are log-normal.
+    /// Average number of documents per query; the numbers are log-normal.
     pub documents: usize,
-    /// How often each label is given.
+    /// Label distribution.
     pub mix: LabelMix,
-    /// The part of the target's variance that is noise, from 0 to 1.
+    /// Fraction of the variance of the target that is noise, from 0 to 1.
     pub noise: f64,
-    /// Which function of the features labels the documents.
+    /// Random seed of the teacher function.
     pub teacher: u64,
-    /// What queries, documents and noise follow from.
+    /// Random seed of queries, documents and noise.
     pub seed: u64,
 }
 
 impl Default for Web {
-    /// 1,000 queries of 120 documents, five labels in the shares of [`WEB_MIX`](super::WEB_MIX), 70% of the variance noise.
+    /// Returns 1,000 queries of 120 documents, five labels distributed as [`WEB_MIX`](super::WEB_MIX), and noise 0.7.
     fn default() -> Self {
         Web { queries: 1000, documents: 120, mix: LabelMix::web(), noise: 0.7, teacher: 0, seed: 0 }
     }
 }
 
 impl Web {
-    /// Fits the teacher to artificial pages and places the bins.
+    /// Fits the teacher to synthetic pages and places the bins.
     ///
     /// # Errors
-    /// When a number makes no sense.
+    /// When a setting is invalid.
     pub fn generator(&self) -> Result<WebGenerator> {
         self.check()?;
         self.fit(Rows::Pages(Pages::for_teacher(&mut stream(self.teacher, FUNCTION_STREAM))))
     }
 
-    /// The same with features resampled from `rows`, and teachers that are fitted to their labels.
+    /// Fits the teacher to `rows` and their labels, and resamples features from them.
     ///
-    /// A query takes a random query of the rows, and draws its documents from that query's, with replacement. One in ten
-    /// values is that of another document of the same query, so that documents differ, and what all documents of a query
-    /// have in common stays so. Teachers differ by their random rules, and by the queries that they are fitted to.
+    /// Each generated query draws its documents with replacement from a random query of the rows. One in ten values is replaced
+    /// with that of another document of the same query, so that documents differ and features that are constant within a query
+    /// remain so. Teachers differ in their random rules and in the queries to which they are fitted.
     ///
     /// ```
     /// use burnrank::data::synthetic::Web;
@@ -107,7 +107,7 @@ impl Web {
     /// ```
     ///
     /// # Errors
-    /// When a number makes no sense, or there is nothing to learn from the rows: all labels or all features are equal.
+    /// When a setting is invalid, or nothing can be learned from the rows because all labels or all features are equal.
     pub fn generator_like(&self, rows: Dataset) -> Result<WebGenerator> {
         self.check()?;
         self.check_width(rows.n_features())?;
@@ -130,10 +130,10 @@ impl Web {
         Ok(generator)
     }
 
-    /// Whether all numbers make sense, whatever the rows.
+    /// Checks the settings, independently of any rows.
     ///
     /// # Errors
-    /// When a number is 0, a query is absurdly large, or the noise is not a part.
+    /// When a number is 0, queries are too large, or the noise is not from 0 to 1.
     pub fn check(&self) -> Result<()> {
         let counts = [("query", self.queries), ("document per query", self.documents)];
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
@@ -141,7 +141,7 @@ impl Web {
         }
         if !(0.0..=1.0).contains(&self.noise) {
             return Err(Error::Config(format!(
-                "noise of {}: expected a part of the variance, from 0 to 1",
+                "noise of {}: expected a fraction of the variance, from 0 to 1",
                 self.noise
             )));
         }
@@ -149,17 +149,17 @@ impl Web {
     }
 
     fn check_width(&self, features: usize) -> Result<()> {
-        let most = MOST_VALUES / LONGEST / features.max(1);
-        match self.documents <= most {
+        let limit = MAX_VALUES / MAX_LENGTH_RATIO / features.max(1);
+        match self.documents <= limit {
             true => Ok(()),
             false => {
-                Err(Error::Config(format!("{} documents per query: at most {most} are supported", self.documents)))
+                Err(Error::Config(format!("{} documents per query: at most {limit} are supported", self.documents)))
             }
         }
     }
 }
 
-/// A fitted teacher that makes any query of a [`Web`] data set on demand.
+/// Generates the queries of a [`Web`] data set on demand, with a fitted teacher.
 #[derive(Debug, Clone)]
 pub struct WebGenerator {
     settings: Web,
@@ -169,22 +169,22 @@ pub struct WebGenerator {
 }
 
 impl WebGenerator {
-    /// What was asked for.
+    /// Returns the settings.
     pub fn settings(&self) -> &Web {
         &self.settings
     }
 
-    /// The number of features.
+    /// Returns the number of features.
     pub fn n_features(&self) -> usize {
         self.rows.width()
     }
 
-    /// The part of the variance of relevance that the teacher explains on the rows that it was fitted to.
+    /// Returns the fraction of the variance of relevance that the teacher explains on the rows to which it was fitted (R²).
     pub fn explained(&self) -> f64 {
         self.teacher.explained()
     }
 
-    /// Query `index`, from 0; not bound by the number of queries asked for.
+    /// Generates query `index`, from 0, which may exceed [`Web::queries`].
     pub fn query(&self, index: usize) -> SyntheticQuery {
         let (rng, documents) = self.start(index);
         let mut features = vec![0.0; documents * self.rows.width()];
@@ -193,53 +193,53 @@ impl WebGenerator {
         SyntheticQuery { id: id(index), features, labels, targets }
     }
 
-    /// All queries in memory.
+    /// Generates all queries in memory.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When they exceed the memory limit.
     pub fn dataset(&self) -> Result<Dataset> {
         Ok(self.part(0..self.settings.queries)?.0)
     }
 
-    /// Some of the queries in memory, made in parallel, and the continuous target of every document.
+    /// Generates a range of queries in parallel. Returns them with the continuous target of every document.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When they exceed the memory limit.
     pub fn part(&self, queries: Range<usize>) -> Result<(Dataset, Vec<f64>)> {
         let (n, mean, width) = (queries.len(), self.settings.documents, self.rows.width());
         let what = format!("{n} queries of about {mean} documents and {width} features");
         // One f32 per value, an f32 and an f64 per document, an id and a random generator per query.
         let bytes =
             |rows: u64| rows.saturating_mul(4 * width as u64 + 12).saturating_add((n as u64).saturating_mul(256));
-        memory::ask(bytes((n as u64).saturating_mul(mean as u64)), &what, "ask for less")?;
+        memory::ask(bytes((n as u64).saturating_mul(mean as u64)), &what, "generate fewer documents")?;
         let starts: Vec<(ChaCha8Rng, usize)> = queries.clone().map(|index| self.start(index)).collect();
         let rows: usize = starts.iter().map(|(_, documents)| documents).sum();
-        memory::ask(bytes(rows as u64), &what, "ask for less")?;
+        memory::ask(bytes(rows as u64), &what, "generate fewer documents")?;
         let too_large = || Error::Config(format!("{what} do not fit into memory"));
         let mut features = zeros(rows.checked_mul(width).ok_or_else(too_large)?).ok_or_else(too_large)?;
         let mut labels = zeros(rows).ok_or_else(too_large)?;
         let mut targets = zeros(rows).ok_or_else(too_large)?;
         let ids = queries.zip(&starts).map(|(index, (_, documents))| (id(index), *documents)).collect();
-        let mut left = (&mut features[..], &mut labels[..], &mut targets[..]);
+        let mut rest = (&mut features[..], &mut labels[..], &mut targets[..]);
         let mut work = Vec::with_capacity(n);
         for (rng, documents) in starts {
-            let (x, more_x) = left.0.split_at_mut(documents * width);
-            let (y, more_y) = left.1.split_at_mut(documents);
-            let (t, more_t) = left.2.split_at_mut(documents);
+            let (x, rest_x) = rest.0.split_at_mut(documents * width);
+            let (y, rest_y) = rest.1.split_at_mut(documents);
+            let (t, rest_t) = rest.2.split_at_mut(documents);
             work.push((rng, x, y, t));
-            left = (more_x, more_y, more_t);
+            rest = (rest_x, rest_y, rest_t);
         }
         work.into_par_iter().for_each(|(rng, x, y, t)| self.write(rng, x, y, t));
         Ok((Dataset::new(width, features, labels, ids)?, targets))
     }
 
-    /// A query's random generator, and its number of documents.
+    /// Returns the random generator of a query and its number of documents.
     fn start(&self, index: usize) -> (ChaCha8Rng, usize) {
         let mut rng = stream(self.settings.seed, QUERY_STREAM.wrapping_add(index as u64));
         let mean = self.settings.documents;
-        let place = (mean as f64).ln() - LENGTH_SPREAD * LENGTH_SPREAD / 2.0;
-        let documents = log_normal(place, LENGTH_SPREAD, &mut rng).round() as usize;
-        (rng, documents.clamp(1, mean.saturating_mul(LONGEST)))
+        let mean_log = (mean as f64).ln() - LENGTH_SPREAD * LENGTH_SPREAD / 2.0;
+        let documents = log_normal(mean_log, LENGTH_SPREAD, &mut rng).round() as usize;
+        (rng, documents.clamp(1, mean.saturating_mul(MAX_LENGTH_RATIO)))
     }
 
     fn write(&self, mut rng: ChaCha8Rng, features: &mut [f32], labels: &mut [f32], targets: &mut [f64]) {
@@ -247,7 +247,7 @@ impl WebGenerator {
         labels.iter_mut().zip(targets).for_each(|(label, target)| *label = self.bins.label(*target));
     }
 
-    /// Draws one query: its rows, and the target of each.
+    /// Draws the rows of a query and their targets.
     fn targets(&self, rng: &mut ChaCha8Rng, features: &mut [f32], targets: &mut [f64]) {
         let noise = self.settings.noise;
         let shared = SHARED_NOISE.sqrt() * standard_normal(rng);
@@ -259,7 +259,7 @@ impl WebGenerator {
     }
 }
 
-/// Where features come from.
+/// Source of features.
 #[derive(Debug, Clone)]
 enum Rows {
     Pages(Pages),
@@ -274,7 +274,7 @@ impl Rows {
         }
     }
 
-    /// Draws the documents of one query, and tells how relevant each is.
+    /// Draws the documents of a query, and calls `relevance` with the relevance of each.
     fn query(&self, features: &mut [f32], rng: &mut ChaCha8Rng, relevance: impl FnMut(f64)) {
         match self {
             Rows::Pages(pages) => pages.query(features, rng, relevance),
@@ -282,7 +282,7 @@ impl Rows {
         }
     }
 
-    /// Rows that a teacher is fitted to.
+    /// Draws the rows to which a teacher is fitted.
     fn sample(&self, rng: &mut ChaCha8Rng) -> Sample {
         let (queries, documents) = FITTED;
         let (width, rows) = (self.width(), queries * documents);

@@ -1,6 +1,6 @@
-//! Ridge regression on columns of zeros and ones.
+//! Ridge regression on binary columns.
 
-/// A column of zeros and ones, 64 rows to a word.
+/// A binary column, 64 rows per word.
 #[derive(Debug, Clone)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -32,9 +32,9 @@ impl Bits {
     }
 }
 
-/// The weights w that minimise the sum of (y - mean(y) - sum_k w_k (b_k - mean(b_k)))^2 + penalty · rows · |w|^2.
+/// Returns the weights w that minimize the sum of (y - mean(y) - sum_k w_k (b_k - mean(b_k)))^2 + penalty · rows · |w|^2.
 ///
-/// The normal equations hold only counts of ones and sums of y over ones; they are solved by Cholesky's method.
+/// The normal equations contain only counts of ones and sums of y over ones. They are solved by Cholesky decomposition.
 pub(super) fn ridge(columns: &[Bits], y: &[f64], penalty: f64) -> Vec<f64> {
     let (n, size) = (y.len() as f64, columns.len());
     let mean = y.iter().sum::<f64>() / n;
@@ -42,28 +42,28 @@ pub(super) fn ridge(columns: &[Bits], y: &[f64], penalty: f64) -> Vec<f64> {
     let mut matrix = vec![vec![0.0; size]; size];
     for i in 0..size {
         for j in 0..=i {
-            let own = if i == j { penalty * n } else { 0.0 };
-            matrix[i][j] = f64::from(columns[i].both(&columns[j])) - ones[i] * ones[j] / n + own;
+            let diagonal = if i == j { penalty * n } else { 0.0 };
+            matrix[i][j] = f64::from(columns[i].both(&columns[j])) - ones[i] * ones[j] / n + diagonal;
         }
     }
     let mut right: Vec<f64> = columns.iter().map(|column| column.rows().map(|row| y[row] - mean).sum()).collect();
-    // The lower triangle becomes L of L L^T; the penalty keeps the diagonal positive.
+    // Replaces the lower triangle with L of L L^T; the penalty keeps the diagonal positive.
     for i in 0..size {
         for j in 0..=i {
             let (above, row) = matrix.split_at_mut(i);
             let other = if j < i { &above[j] } else { &row[0] };
-            let known: f64 = row[0][..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum();
-            let rest = row[0][j] - known;
+            let sum: f64 = row[0][..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum();
+            let rest = row[0][j] - sum;
             row[0][j] = if j < i { rest / other[j] } else { rest.max(f64::MIN_POSITIVE).sqrt() };
         }
     }
     for i in 0..size {
-        let known: f64 = (0..i).map(|j| matrix[i][j] * right[j]).sum();
-        right[i] = (right[i] - known) / matrix[i][i];
+        let sum: f64 = (0..i).map(|j| matrix[i][j] * right[j]).sum();
+        right[i] = (right[i] - sum) / matrix[i][i];
     }
     for i in (0..size).rev() {
-        let known: f64 = (i + 1..size).map(|j| matrix[j][i] * right[j]).sum();
-        right[i] = (right[i] - known) / matrix[i][i];
+        let sum: f64 = (i + 1..size).map(|j| matrix[j][i] * right[j]).sum();
+        right[i] = (right[i] - sum) / matrix[i][i];
     }
     right
 }
@@ -88,15 +88,15 @@ mod tests {
             .map(|row| y[row] - mean(&y) - (0..size).map(|k| weights[k] * centred(k, row)).sum::<f64>())
             .collect();
         for (k, weight) in weights.iter().enumerate() {
-            let slope: f64 = (0..rows).map(|row| centred(k, row) * rest[row]).sum();
-            assert!((slope - penalty * rows as f64 * weight).abs() < 1e-9, "{k}: {slope}");
+            let gradient: f64 = (0..rows).map(|row| centred(k, row) * rest[row]).sum();
+            assert!((gradient - penalty * rows as f64 * weight).abs() < 1e-9, "{k}: {gradient}");
         }
         assert!(weights[2] > 0.5, "{weights:?}");
         assert_eq!(ridge(&[], &y, penalty), Vec::<f64>::new());
     }
 
     #[test]
-    fn bits_count_over_words() {
+    fn ones_are_counted_across_words() {
         let bits = Bits::new((0..130).map(|row| row % 3 == 0));
         assert_eq!((bits.ones(), bits.both(&Bits::new((0..130).map(|row| row % 2 == 0)))), (44, 22));
         assert!(bits.rows().eq((0..130).filter(|row| row % 3 == 0)));

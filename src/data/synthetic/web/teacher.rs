@@ -1,24 +1,24 @@
-//! The function that labels documents: a sum of random rules with fitted weights.
+//! The teacher function that labels documents: a sum of random rules with fitted weights.
 
 use super::ridge::{Bits, ridge};
 use crate::error::{Error, Result};
 use rand::{Rng, RngExt};
 
-/// Rules of a teacher.
+/// Number of rules of a teacher.
 const RULES: usize = 400;
-/// Rules that are drawn to find as many that say something.
-const MOST_DRAWN: usize = 20 * RULES;
-/// A rule holds for at least this part of the rows, and fails for as many.
-const RAREST: f64 = 0.01;
-/// The penalty of the ridge regression, per row.
+/// Maximum number of rules drawn, including those that are rejected.
+const MAX_DRAWN: usize = 20 * RULES;
+/// Minimum fraction of rows for which a rule holds, and for which it does not hold.
+const MIN_FRACTION: f64 = 0.01;
+/// Penalty of the ridge regression, per row.
 const PENALTY: f64 = 0.002;
 
 /// Rows with their relevance.
 pub(super) struct Sample {
     pub width: usize,
-    /// Row-major.
+    /// Features, row-major.
     pub features: Vec<f32>,
-    /// One per row.
+    /// Relevance, one per row.
     pub relevance: Vec<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Sample {
     }
 }
 
-/// Whether a feature is above a threshold, or not above it.
+/// The condition that a feature is above a threshold, or that it is not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Condition {
     feature: usize,
@@ -41,7 +41,7 @@ struct Condition {
 struct Rule(Vec<Condition>);
 
 impl Rule {
-    /// Random features, each with the value of a random row as threshold.
+    /// Draws random features, each with its value in a random row as threshold.
     fn random(sample: &Sample, rng: &mut impl Rng) -> Rule {
         let conditions = rng.random_range(1..=3);
         let condition = |_| {
@@ -57,7 +57,7 @@ impl Rule {
     }
 }
 
-/// f(x) = constant + the weights of the rules that hold for x; mean 0 and variance 1 over the rows that it was fitted to.
+/// f(x) = constant + sum of the weights of the rules that hold for x, with mean 0 and variance 1 on the rows of the fit.
 #[derive(Debug, Clone)]
 pub(super) struct Teacher {
     constant: f64,
@@ -67,13 +67,13 @@ pub(super) struct Teacher {
 
 impl Teacher {
     pub(super) fn fit(sample: &Sample, rng: &mut impl Rng) -> Result<Teacher> {
-        let least = (RAREST * sample.relevance.len() as f64).ceil().max(1.0) as u32;
-        let most = sample.relevance.len() as u32 - least;
+        let min = (MIN_FRACTION * sample.relevance.len() as f64).ceil().max(1.0) as u32;
+        let max = sample.relevance.len() as u32 - min;
         let (mut rules, mut columns) = (vec![], vec![]);
-        for _ in 0..MOST_DRAWN {
+        for _ in 0..MAX_DRAWN {
             let rule = Rule::random(sample, rng);
             let column = Bits::new(sample.rows().map(|row| rule.holds(row)));
-            if (least..=most).contains(&column.ones()) {
+            if (min..=max).contains(&column.ones()) {
                 rules.push(rule);
                 columns.push(column);
             }
@@ -86,13 +86,13 @@ impl Teacher {
         let values: Vec<f64> = sample.rows().map(|row| teacher.value(row)).collect();
         let (mean, spread) = moments(&values);
         if !(spread > 0.0 && spread.is_finite()) {
-            let message = "there is nothing to learn from the rows: give rows with labels of two kinds or more, and with \
-                           features that differ";
+            let message = "nothing can be learned from the rows: the data needs at least two different labels, and features \
+                           that are not constant";
             return Err(Error::Data(message.into()));
         }
-        let (own, width) = moments(&sample.relevance);
-        let rest = values.iter().zip(&sample.relevance).map(|(f, y)| (y - own - (f - mean)).powi(2)).sum::<f64>();
-        teacher.explained = 1.0 - rest / (values.len() as f64 * width * width);
+        let (center, deviation) = moments(&sample.relevance);
+        let rest = values.iter().zip(&sample.relevance).map(|(f, y)| (y - center - (f - mean)).powi(2)).sum::<f64>();
+        teacher.explained = 1.0 - rest / (values.len() as f64 * deviation * deviation);
         teacher.constant = -mean / spread;
         teacher.rules.iter_mut().for_each(|(_, weight)| *weight /= spread);
         Ok(teacher)
@@ -102,13 +102,13 @@ impl Teacher {
         self.rules.iter().filter(|(rule, _)| rule.holds(row)).fold(self.constant, |sum, (_, weight)| sum + weight)
     }
 
-    /// The part of the variance of the sample's relevance.
+    /// Returns the fraction of the variance of relevance that is explained on the sample (R²).
     pub(super) fn explained(&self) -> f64 {
         self.explained
     }
 }
 
-/// Mean and standard deviation.
+/// Returns mean and standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_of_thresholds_is_learnt() {
+    fn a_product_of_thresholds_is_learned() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let truth = |x: &[f32]| f64::from(u8::from(x[0] > 0.5 && x[1] > 0.3)) - f64::from(x[2]);
         let sample = rows(&mut rng, truth);
@@ -136,20 +136,20 @@ mod tests {
         assert!(teacher.explained() > 0.9, "{}", teacher.explained());
         let (mean, spread) = moments(&sample.rows().map(|row| teacher.value(row)).collect::<Vec<_>>());
         assert!(mean.abs() < 1e-9 && (spread - 1.0).abs() < 1e-9, "{mean} {spread}");
-        // On rows that it was not fitted to.
+        // On new rows.
         let fresh = rows(&mut rng, truth);
-        let found: Vec<f64> = fresh.rows().map(|row| teacher.value(row)).collect();
-        let ((a, s), (b, t)) = (moments(&found), moments(&fresh.relevance));
-        let product: f64 = found.iter().zip(&fresh.relevance).map(|(x, y)| (x - a) * (y - b)).sum();
-        assert!(product / (found.len() as f64 * s * t) > 0.93);
+        let values: Vec<f64> = fresh.rows().map(|row| teacher.value(row)).collect();
+        let ((a, s), (b, t)) = (moments(&values), moments(&fresh.relevance));
+        let product: f64 = values.iter().zip(&fresh.relevance).map(|(x, y)| (x - a) * (y - b)).sum();
+        assert!(product / (values.len() as f64 * s * t) > 0.93);
     }
 
     #[test]
-    fn nothing_to_learn_is_refused() {
+    fn constant_labels_or_features_are_rejected() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let equal = rows(&mut rng, |_| 1.0);
         let message = Teacher::fit(&equal, &mut rng).map(|_| ()).unwrap_err().to_string();
-        assert!(message.contains("labels of two kinds"), "{message}");
+        assert!(message.contains("at least two different labels"), "{message}");
         let flat = Sample { width: 1, features: vec![2.0; 100], relevance: (0..100).map(f64::from).collect() };
         assert!(Teacher::fit(&flat, &mut rng).is_err());
     }

@@ -9,34 +9,34 @@ fn values(data: &Dataset, feature: usize) -> Vec<f32> {
     data.features().iter().skip(feature).step_by(data.n_features()).copied().collect()
 }
 
-fn part(values: &[f32], of: impl Fn(f32) -> bool) -> f64 {
+fn fraction(values: &[f32], of: impl Fn(f32) -> bool) -> f64 {
     values.iter().filter(|&&value| of(value)).count() as f64 / values.len() as f64
 }
 
 #[test]
-fn labels_come_in_the_asked_shares() {
+fn labels_have_the_given_distribution() {
     let rows = small(9).generator().unwrap().dataset().unwrap();
     for teacher in 0..3 {
         let web = Web { queries: 1500, documents: 20, teacher, ..Web::default() };
         for generator in [web.generator().unwrap(), web.generator_like(rows.clone()).unwrap()] {
             let data = generator.dataset().unwrap();
             for (label, share) in WEB_MIX.into_iter().enumerate() {
-                let found = part(data.labels(), |other| other == label as f32);
-                // Documents of a query are alike: about three times the variance of independent ones, and the rows are few.
+                let actual = fraction(data.labels(), |other| other == label as f32);
+                // Documents of a query are correlated, which gives about three times the variance of independent ones.
                 let error =
                     (3.0 * share * (1.0 - share) * (1.0 / SAMPLE as f64 + 1.0 / data.n_documents() as f64)).sqrt();
-                assert!((found - share).abs() < 5.0 * error, "teacher {teacher}: label {label} has {found}");
+                assert!((actual - share).abs() < 5.0 * error, "teacher {teacher}: label {label} has {actual}");
             }
         }
     }
 }
 
 #[test]
-fn queries_have_about_as_many_documents_as_asked_for() {
+fn the_number_of_documents_has_the_given_mean() {
     let generator = Web { queries: 2000, documents: 40, ..Web::default() }.generator().unwrap();
     let lengths: Vec<usize> = (0..2000).map(|index| generator.start(index).1).collect();
     let mean = lengths.iter().sum::<usize>() as f64 / 2000.0;
-    // The spread is 0.66 of the mean: five standard errors.
+    // Five standard errors; the standard deviation is 0.66 of the mean.
     assert!((mean - 40.0).abs() < 5.0 * 0.66 * 40.0 / 2000_f64.sqrt(), "{mean}");
     assert!(lengths.iter().all(|&length| (1..=320).contains(&length)));
     assert!(lengths.iter().any(|&length| length < 15) && lengths.iter().any(|&length| length > 120));
@@ -48,17 +48,17 @@ fn features_look_like_those_of_web_pages() {
     assert!(data.features().iter().all(|value| value.is_finite()));
     let all: Vec<Vec<f32>> = (0..data.n_features()).map(|feature| values(&data, feature)).collect();
     let count = |of: &dyn Fn(&[f32]) -> bool| all.iter().filter(|values| of(values)).count();
-    // Of 136: many are mostly zeros, many whole numbers, and many have a tail far beyond their middle.
-    let zeros = count(&|values| part(values, |value| value == 0.0) > 0.5);
-    let whole = count(&|values| part(values, |value| value.fract() == 0.0) == 1.0);
+    // Of 136 features, many are mostly zeros, many are integers, and many have long tails.
+    let zeros = count(&|values| fraction(values, |value| value == 0.0) > 0.5);
+    let whole = count(&|values| fraction(values, |value| value.fract() == 0.0) == 1.0);
     let tails = count(&|values| {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f32::total_cmp);
         sorted[sorted.len() - 1] > 8.0 * sorted[sorted.len() * 9 / 10].max(1e-6)
     });
-    assert!(zeros > 20 && whole > 30 && tails > 20, "{zeros} zeros, {whole} whole, {tails} tails");
-    assert!(all.iter().all(|values| part(values, |value| value != values[0]) > 0.0), "a feature is constant");
-    // Five are the same for all documents of a query, and differ between queries.
+    assert!(zeros > 20 && whole > 30 && tails > 20, "{zeros} zeros, {whole} integers, {tails} tails");
+    assert!(all.iter().all(|values| fraction(values, |value| value != values[0]) > 0.0), "a feature is constant");
+    // Five are constant within each query, but differ between queries.
     let constant = |feature: usize| {
         data.queries().all(|query| {
             query
@@ -70,14 +70,14 @@ fn features_look_like_those_of_web_pages() {
         })
     };
     assert!((0..data.n_features()).filter(|&feature| constant(feature)).eq(15..20));
-    // Occurrences in the whole text are those in its parts.
+    // Occurrences in the whole document are the sum of those in its streams.
     for row in data.features().chunks_exact(136).take(100) {
         assert_eq!(row[20..24].iter().sum::<f32>(), row[24]);
     }
 }
 
 #[test]
-fn the_teacher_and_the_noise_make_the_labels() {
+fn the_target_is_teacher_plus_noise() {
     // The correlation of target and teacher is sqrt(1 - noise).
     for noise in [0.0, 0.4, 1.0] {
         let generator = Web { queries: 300, documents: 20, noise, ..Web::default() }.generator().unwrap();
@@ -86,21 +86,21 @@ fn the_teacher_and_the_noise_make_the_labels() {
         let moment = |f: &dyn Fn(usize) -> f64| (0..targets.len()).map(f).sum::<f64>() / targets.len() as f64;
         let (a, b) = (moment(&|i| teacher[i]), moment(&|i| targets[i]));
         let spread = |values: &[f64], mean: f64| moment(&|i| (values[i] - mean).powi(2)).sqrt();
-        let found = moment(&|i| (teacher[i] - a) * (targets[i] - b)) / spread(&teacher, a) / spread(&targets, b);
-        assert!((found - (1.0 - noise).sqrt()).abs() < 0.08, "{noise}: {found}");
+        let correlation = moment(&|i| (teacher[i] - a) * (targets[i] - b)) / spread(&teacher, a) / spread(&targets, b);
+        assert!((correlation - (1.0 - noise).sqrt()).abs() < 0.08, "{noise}: {correlation}");
         let explained = generator.explained();
         assert!((0.4..0.95).contains(&explained), "{explained}");
     }
 }
 
 #[test]
-fn parts_are_the_whole() {
+fn parts_equal_the_whole() {
     let rows = small(9).generator().unwrap().dataset().unwrap();
     for generator in [small(8).generator().unwrap(), small(8).generator_like(rows).unwrap()] {
         let (all, targets) = generator.part(0..30).unwrap();
-        let (piece, own) = generator.part(10..13).unwrap();
-        assert_eq!(piece, all.select(&[10, 11, 12]));
-        assert_eq!(own, targets[all.offsets()[10]..all.offsets()[13]]);
+        let (part, part_targets) = generator.part(10..13).unwrap();
+        assert_eq!(part, all.select(&[10, 11, 12]));
+        assert_eq!(part_targets, targets[all.offsets()[10]..all.offsets()[13]]);
         let (query, view) = (generator.query(29), all.query(29));
         assert_eq!((view.id, &*view.features, view.labels), (&*query.id, &*query.features, &*query.labels));
         assert_ne!(generator.query(0).features, generator.query(1).features);
@@ -108,7 +108,7 @@ fn parts_are_the_whole() {
 }
 
 #[test]
-fn seed_and_teacher_decide_and_the_number_of_threads_does_not() {
+fn data_depends_on_seed_and_teacher_and_not_on_the_threads() {
     let run = |teacher, seed, threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| Web { teacher, ..small(seed) }.generator().unwrap().dataset().unwrap())
@@ -122,28 +122,28 @@ fn seed_and_teacher_decide_and_the_number_of_threads_does_not() {
 }
 
 #[test]
-fn nonsense_is_refused_before_any_work() {
-    let says = |web: Web, text: &str| {
+fn invalid_settings_are_rejected() {
+    let assert_error = |web: Web, text: &str| {
         let message = web.generator().map(|_| ()).unwrap_err().to_string();
         assert!(message.contains(text), "{message}");
     };
-    says(Web { queries: 0, ..Web::default() }, "at least one query");
-    says(Web { documents: 0, ..Web::default() }, "at least one document");
-    says(Web { documents: usize::MAX, ..Web::default() }, "at most");
-    says(Web { noise: 1.5, ..Web::default() }, "from 0 to 1");
-    says(Web { noise: f64::NAN, ..Web::default() }, "from 0 to 1");
+    assert_error(Web { queries: 0, ..Web::default() }, "at least one query");
+    assert_error(Web { documents: 0, ..Web::default() }, "at least one document");
+    assert_error(Web { documents: usize::MAX, ..Web::default() }, "at most");
+    assert_error(Web { noise: 1.5, ..Web::default() }, "from 0 to 1");
+    assert_error(Web { noise: f64::NAN, ..Web::default() }, "from 0 to 1");
     let endless = Web { queries: usize::MAX, ..Web::default() }.generator().unwrap();
-    assert!(endless.dataset().unwrap_err().to_string().contains("ask for less"));
+    assert!(endless.dataset().unwrap_err().to_string().contains("generate fewer documents"));
     assert!(!endless.query(usize::MAX).labels.is_empty());
     let rows = |labels: Vec<f32>| Dataset::new(1, vec![1.0, 2.0], labels, vec![("a".into(), 2)]).unwrap();
-    assert!(small(1).generator_like(rows(vec![3.0, 3.0])).unwrap_err().to_string().contains("nothing to learn"));
+    assert!(small(1).generator_like(rows(vec![3.0, 3.0])).unwrap_err().to_string().contains("nothing can be learned"));
     assert!(small(1).generator_like(rows(vec![0.0, 1.0])).is_ok());
     let none = Dataset::new(1, vec![], vec![], vec![]).unwrap();
     assert!(small(1).generator_like(none).unwrap_err().to_string().contains("no rows"));
 }
 
 #[test]
-fn settings_read_back() {
+fn settings_round_trip() {
     let text = serde_json::to_string(&Web::default()).unwrap();
     assert_eq!(serde_json::from_str::<Web>(&text).unwrap(), Web::default());
 }

@@ -1,14 +1,14 @@
 use super::*;
 use crate::analysis::significance::{CompareOptions, PerQuery};
 
-/// Boards of systems with the value 1 on the given number of ten queries.
-fn boards(measures: &[&str], systems: &[(&str, usize)]) -> Vec<Leaderboard> {
+/// Returns boards of systems that have the value 1 on the given number of ten queries.
+fn boards(metrics: &[&str], systems: &[(&str, usize)]) -> Vec<Leaderboard> {
     let ones = |number| (0..10).map(|query| f64::from(u8::from(query < number))).collect::<Vec<f64>>();
     let values: Vec<(&str, Vec<f64>)> = systems.iter().map(|&(name, number)| (name, ones(number))).collect();
     let per_query: Vec<PerQuery> = values.iter().map(|(name, values)| PerQuery { name, values }).collect();
     let options = CompareOptions { resamples: 200, ..CompareOptions::default() };
-    let board = |measure: &&str| Leaderboard::new(measure, &per_query, 0.05, &options, &|_, _| ()).unwrap();
-    measures.iter().map(board).collect()
+    let board = |metric: &&str| Leaderboard::new(metric, &per_query, 0.05, &options, &|_, _| ()).unwrap();
+    metrics.iter().map(board).collect()
 }
 
 fn verdict(systems: &[(&str, usize)]) -> String {
@@ -41,18 +41,18 @@ fn verdicts_are_sentences() {
 }
 
 #[test]
-fn tables_fit_and_further_measures_stand_where_there_is_room() {
+fn tables_fit_the_width_and_metrics_share_tables() {
     let long = "a-name/that-is-much-too-long-for-any-table/of-eighty-columns/";
     let names = ["one", "two", "ten"].map(|end| format!("{long}{end}"));
     let systems: Vec<(&str, usize)> = names.iter().map(String::as_str).zip([1, 2, 10]).collect();
-    let measures = ["ndcg:linear@10", "map", "recall:rel=1.5@10", "mrr", "err@20"];
-    for count in 1..=measures.len() {
-        let boards = boards(&measures[..count], &systems);
+    let metrics = ["ndcg:linear@10", "map", "recall:rel=1.5@10", "mrr", "err@20"];
+    for count in 1..=metrics.len() {
+        let boards = boards(&metrics[..count], &systems);
         let text = LeaderboardText::new(&boards, 80);
         let shown: String = text.tables().iter().map(Table::text).collect();
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
         assert!(text.shortened() && text.names()[0].ends_with("one") && text.names()[0].starts_with("a-name/"));
-        measures[..count].iter().for_each(|measure| assert!(shown.contains(measure), "{shown}"));
+        metrics[..count].iter().for_each(|metric| assert!(shown.contains(metric), "{shown}"));
     }
     let boards = boards(&["map", "mrr"], &[("none", 0), ("four", 4), ("ten", 10)]);
     let text = LeaderboardText::new(&boards, 80);
@@ -75,7 +75,7 @@ fn letters_break_between_parts() {
 }
 
 #[test]
-fn machines_get_all_digits_and_whole_names() {
+fn csv_has_all_digits_and_full_names() {
     let boards = boards(&["map", "p@3"], &[("a,\"b\"", 0), (" c|d", 3), ("e*", 10)]);
     let text = csv(&boards);
     let lines: Vec<&str> = text.lines().collect();

@@ -132,19 +132,23 @@ fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &Writ
     let first = rows.start;
     let mut query = data.offsets().partition_point(|&offset| offset <= rows.start).saturating_sub(1);
     let width = data.n_features();
+    let prefixes: Vec<String> =
+        (0..width).map(|column| format!(" {}:", column + options.first_index as usize)).collect();
+    let mut buffer = zmij::Buffer::new();
     for row in rows {
         while data.offsets()[query + 1] <= row {
             query += 1;
         }
-        number(&mut text, data.labels()[row]);
+        number(&mut text, &mut buffer, data.labels()[row]);
         text.extend_from_slice(b" qid:");
         text.extend_from_slice(data.query_ids()[query].as_bytes());
-        for (column, &value) in features[(row - first) * width..][..width].iter().enumerate() {
+        let values = &features[(row - first) * width..][..width];
+        for (column, (&value, prefix)) in values.iter().zip(&prefixes).enumerate() {
             // Compares bits: -0 is written.
             let omitted = options.zeros == Zeros::Omit && value.to_bits() == 0 && !(row == 0 && column + 1 == width);
             if !omitted {
-                put(&mut text, format_args!(" {}:", column + options.first_index as usize));
-                number(&mut text, value);
+                text.extend_from_slice(prefix.as_bytes());
+                number(&mut text, &mut buffer, value);
             }
         }
         if let Some(id) = data.document_id(row) {
@@ -157,12 +161,16 @@ fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &Writ
 }
 
 /// Appends the shortest text that reads back as the same bits.
-fn number(text: &mut Vec<u8>, value: f32) {
+fn number(text: &mut Vec<u8>, buffer: &mut zmij::Buffer, value: f32) {
     let size = value.abs();
-    if size == 0.0 || (1e-5..1e9).contains(&size) {
-        put(text, format_args!("{value}"));
-    } else {
-        put(text, format_args!("{value:e}"));
+    if size != 0.0 && !(1e-5..1e9).contains(&size) {
+        return put(text, format_args!("{value:e}"));
+    }
+    let shortest = buffer.format_finite(value).as_bytes();
+    match shortest.strip_suffix(b".0") {
+        Some(whole) => text.extend_from_slice(whole),
+        None if shortest.contains(&b'e') => put(text, format_args!("{value}")),
+        None => text.extend_from_slice(shortest),
     }
 }
 
@@ -174,11 +182,30 @@ fn put(text: &mut Vec<u8>, arguments: std::fmt::Arguments) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     fn text(data: &Dataset, options: &WriteOptions) -> Result<String> {
         let mut text = Vec::new();
         write_to(&mut text, data, options)?;
         Ok(String::from_utf8(text).unwrap())
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_standard_library() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut buffer = zmij::Buffer::new();
+        let bits = (0..200_000).map(|_| f32::from_bits(random.random()));
+        let usual = (0..200_000).map(|_| (random.random::<f32>() * 1e4).round() / 100.0);
+        let edges =
+            [0.0, -0.0, 1.0, -1.5, 1e-5, 9.9e-6, 1e9, 9.999_999e8, 16_777_216.0, 123_456_790.0, 0.1, f32::MIN_POSITIVE];
+        for value in edges.into_iter().chain(bits.collect::<Vec<_>>()).chain(usual).filter(|value| value.is_finite()) {
+            let plain = value == 0.0 || (1e-5..1e9).contains(&value.abs());
+            let expected = if plain { format!("{value}") } else { format!("{value:e}") };
+            let mut text = vec![];
+            number(&mut text, &mut buffer, value);
+            assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
     }
 
     fn one(id: &str, label: f32, value: f32) -> Dataset {

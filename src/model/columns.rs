@@ -25,6 +25,9 @@ pub(crate) struct Columns {
     /// `[groups, features]` blocks of the weights of a group's units, padded with zeros. For linear nets `[units,
     /// chunks]` blocks of [`GROUP`] features, padded with zeros.
     weights: Vec<[f32; GROUP]>,
+    /// Features between the first and the last nonzero weight of each group. Averaged deep nets have block-diagonal layers,
+    /// whose zeros are skipped.
+    used: Vec<std::ops::Range<usize>>,
     /// One per unit.
     bias: Vec<f32>,
 }
@@ -37,14 +40,20 @@ impl Columns {
         let group = |first: usize| (0..features).map(move |feature| (first, feature));
         let weights = (0..units).step_by(GROUP).flat_map(group);
         let weights = weights.map(|(first, feature)| std::array::from_fn(|lane| of(first + lane, feature)));
-        Columns { features, linear: false, weights: weights.collect(), bias }
+        let weights: Vec<[f32; GROUP]> = weights.collect();
+        let used = weights.chunks(features.max(1)).map(|group| {
+            let is_used = |lanes: &[f32; GROUP]| lanes.iter().any(|weight| *weight != 0.0);
+            let start = group.iter().position(is_used).unwrap_or(0);
+            start..group.iter().rposition(is_used).map_or(start, |last| last + 1)
+        });
+        Columns { features, linear: false, used: used.collect(), weights, bias }
     }
 
     /// Creates a layer of linear nets from their weights.
     pub fn linear(features: usize, nets: &[&[f32]]) -> Self {
         let padded = |weights: &[f32]| std::array::from_fn(|lane| weights.get(lane).copied().unwrap_or(0.0));
         let weights = nets.iter().flat_map(|net| net.chunks(GROUP).map(padded)).collect();
-        Columns { features, linear: true, weights, bias: vec![0.0; nets.len()] }
+        Columns { features, linear: true, weights, used: vec![], bias: vec![0.0; nets.len()] }
     }
 
     /// Number of features per document.
@@ -65,6 +74,15 @@ impl Columns {
     /// The units of a group.
     pub fn units(&self, group: usize) -> std::ops::Range<usize> {
         group * GROUP..((group + 1) * GROUP).min(self.bias.len())
+    }
+
+    /// Weight of a feature in a unit.
+    pub fn weight(&self, feature: usize, unit: usize) -> f32 {
+        if self.linear {
+            self.weights[unit * self.features.div_ceil(GROUP) + feature / GROUP][feature % GROUP]
+        } else {
+            self.weights[unit / GROUP * self.features + feature][unit % GROUP]
+        }
     }
 
     /// Computes `x W + b` of the units of a group for row-major documents, into `[units, documents]`.
@@ -96,15 +114,17 @@ impl Receive<'_> {
         let Receive { columns, group, rows, received } = self;
         let features = columns.features;
         let documents = rows.len() / features.max(1);
-        let weights = &columns.weights[group * features..][..features];
+        let used = columns.used.get(group).cloned().unwrap_or(0..0);
+        let weights = &columns.weights[group * features..][used.clone()];
         let bias = &columns.bias[columns.units(group)];
         let mut start = 0;
         while start < documents {
             // At the end the last row is repeated to fill the tile; its repetitions are not stored.
             let count = (documents - start).min(ROWS);
-            let row = |index: usize| &rows[(start + index.min(count - 1)) * features..][..features];
+            let row = |index: usize| &rows[(start + index.min(count - 1)) * features..][used.clone()];
             let tile = [row(0), row(1), row(2), row(3), row(4)];
-            let ahead = rows.as_ptr().wrapping_add((start + ROWS) * features);
+            let ahead: [*const f32; ROWS] =
+                std::array::from_fn(|row| rows.as_ptr().wrapping_add((start + ROWS + row) * features + used.start));
             let sums = if bias.len() <= N {
                 products::<N, S, 1>(simd, tile, ahead, weights)
             } else {
@@ -143,20 +163,20 @@ impl Receive<'_> {
 
 /// The products of documents and a group of units, as `P` vectors of `N` units, summed in the order of features.
 ///
-/// Prefetches the next documents, from `ahead` on.
+/// Prefetches the next documents, the rows `ahead`.
 #[inline(always)]
 fn products<const N: usize, S: Simd<N>, const P: usize>(
     simd: S,
     tile: [&[f32]; ROWS],
-    ahead: *const f32,
+    ahead: [*const f32; ROWS],
     weights: &[[f32; GROUP]],
 ) -> [[f32; GROUP]; ROWS] {
     let mut sums = [[simd.splat(0.0); P]; ROWS];
     let features = weights.len();
     let tile = tile.map(|row| &row[..features]);
     for start in (0..features).step_by(LINE) {
-        for row in 0..ROWS {
-            simd.prefetch(ahead.wrapping_add(row * features + start));
+        for row in ahead {
+            simd.prefetch(row.wrapping_add(start));
         }
         for feature in start..(start + LINE).min(features) {
             let lanes = weights[feature].as_chunks::<N>().0;

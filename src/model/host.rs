@@ -71,20 +71,65 @@ impl HostRanker {
     }
 
     fn score_in(&self, rows: &[f32], scores: &mut [f32], room: &mut HostRoom) {
+        self.score_with(scores, room, |layer, group, sums| layer.receive(group, rows, sums));
+    }
+
+    /// Number of units of the first layer; 1 for a linear net.
+    pub fn first_units(&self) -> usize {
+        self.before.first().unwrap_or(&self.last).len()
+    }
+
+    /// Input sums of the first layer for row-major documents, `[units, documents]`: `x W + b`.
+    pub fn first_sums(&self, rows: &[f32]) -> Vec<f32> {
+        let first = self.before.first().unwrap_or(&self.last);
+        let documents = rows.len() / first.features().max(1);
+        let mut sums = vec![0.0; first.len() * documents];
+        for (group, sums) in sums.chunks_mut((GROUP * documents).max(1)).enumerate() {
+            first.receive(group, rows, sums);
+        }
+        sums
+    }
+
+    /// Scores of documents with the given first sums, after adding `change[document]` to one feature of each document.
+    ///
+    /// Takes one product per unit instead of one per unit and feature.
+    pub fn score_changed(&self, sums: &[f32], feature: usize, change: &[f32], scores: &mut [f32], room: &mut HostRoom) {
+        let documents = change.len();
+        self.score_with(scores, room, |layer, group, changed| {
+            let units = layer.units(group);
+            let rows = sums[units.start * documents..units.end * documents].chunks_exact(documents.max(1));
+            for ((unit, sums), changed) in units.zip(rows).zip(changed.chunks_exact_mut(documents.max(1))) {
+                let weight = layer.weight(feature, unit);
+                for ((changed, sum), change) in changed.iter_mut().zip(sums).zip(change) {
+                    *changed = sum + change * weight;
+                }
+            }
+        });
+    }
+
+    /// Scores documents; `first` writes the input sums of a group of units of the first layer.
+    fn score_with(&self, scores: &mut [f32], room: &mut HostRoom, first: impl Fn(&Columns, usize, &mut [f32])) {
         let Some((function, weights)) = &self.output else {
-            return self.last.receive(0, rows, scores);
+            return first(&self.last, 0, scores);
         };
         let documents = scores.len();
         let HostRoom { input, hidden, received } = room;
         for (place, layer) in self.before.iter().enumerate() {
             // The output of the previous layer is the input of this one.
             std::mem::swap(input, hidden);
-            let rows = if place == 0 { rows } else { &input[..] };
-            hidden_rows(layer, *function, rows, documents, received, hidden);
+            let input = &input[..];
+            hidden_rows(layer, *function, documents, received, hidden, |group, sums| match place {
+                0 => first(layer, group, sums),
+                _ => layer.receive(group, input, sums),
+            });
         }
-        let rows = if self.before.is_empty() { rows } else { &hidden[..] };
+        let hidden = &hidden[..];
         scores.fill(0.0);
-        each_group(&self.last, *function, rows, documents, received, |units, values| {
+        let fill = |group, sums: &mut [f32]| match self.before.is_empty() {
+            true => first(&self.last, group, sums),
+            false => self.last.receive(group, hidden, sums),
+        };
+        each_group(&self.last, *function, documents, received, fill, |units, values| {
             for (values, weight) in values.chunks_exact(documents.max(1)).zip(&weights[units]) {
                 scores.iter_mut().zip(values).for_each(|(score, value)| *score += weight * value);
             }
@@ -104,14 +149,14 @@ pub(crate) struct HostRoom {
 fn hidden_rows(
     layer: &Columns,
     function: Activation,
-    rows: &[f32],
     documents: usize,
     received: &mut Vec<f32>,
     hidden: &mut Vec<f32>,
+    fill: impl Fn(usize, &mut [f32]),
 ) {
     hidden.clear();
     hidden.resize(layer.len() * documents, 0.0);
-    each_group(layer, function, rows, documents, received, |units, values| {
+    each_group(layer, function, documents, received, fill, |units, values| {
         for (values, unit) in values.chunks_exact(documents.max(1)).zip(units) {
             hidden.iter_mut().skip(unit).step_by(layer.len()).zip(values).for_each(|(to, value)| *to = *value);
         }
@@ -122,9 +167,9 @@ fn hidden_rows(
 fn each_group(
     layer: &Columns,
     function: Activation,
-    rows: &[f32],
     documents: usize,
     received: &mut Vec<f32>,
+    fill: impl Fn(usize, &mut [f32]),
     mut visit: impl FnMut(std::ops::Range<usize>, &[f32]),
 ) {
     received.clear();
@@ -132,7 +177,7 @@ fn each_group(
     for group in 0..layer.groups() {
         let units = layer.units(group);
         let received = &mut received[..units.len() * documents];
-        layer.receive(group, rows, received);
+        fill(group, received);
         activate(function, received);
         visit(units, received);
     }
@@ -141,4 +186,70 @@ fn each_group(
 /// Copies weights from a device, row-major.
 pub(crate) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
     tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(place: usize) -> f32 {
+        ((place * 7919 + 13) % 1009) as f32 / 504.5 - 1.0
+    }
+
+    fn dense(inputs: usize, units: usize, start: usize) -> Dense {
+        let weights = (0..inputs * units).map(|place| 0.4 * number(start + place)).collect();
+        Dense { inputs, units, weights, bias: (0..units).map(|unit| number(start + unit + 1)).collect() }
+    }
+
+    fn net(widths: &[usize]) -> HostNet {
+        let layers = widths.windows(2).enumerate().map(|(place, ends)| dense(ends[0], ends[1], 31 * place));
+        HostNet { layers: layers.collect(), activation: (widths.len() > 2).then_some(Activation::Tanh) }
+    }
+
+    #[test]
+    fn a_changed_feature_scores_as_the_changed_documents() {
+        for widths in [&[7, 1][..], &[7, 20, 1], &[7, 33, 18, 1]] {
+            let mut net = net(widths);
+            if let [linear] = &mut net.layers[..] {
+                linear.bias[0] = 0.0;
+            }
+            let ranker = HostRanker::new(&net);
+            let mut rows: Vec<f32> = (0..7 * 41).map(number).collect();
+            let (sums, mut room) = (ranker.first_sums(&rows), HostRoom::default());
+            let (mut scores, mut expected) = (vec![0.0; 41], vec![0.0; 41]);
+            ranker.score_changed(&sums, 3, &[0.0; 41], &mut scores, &mut room);
+            ranker.score(&rows, &mut expected);
+            assert_eq!(scores, expected, "{widths:?}");
+            let change: Vec<f32> = (0..41).map(|row| number(500 + row)).collect();
+            ranker.score_changed(&sums, 3, &change, &mut scores, &mut room);
+            rows.chunks_exact_mut(7).zip(&change).for_each(|(row, change)| row[3] += change);
+            ranker.score(&rows, &mut expected);
+            let is_close = |(one, other): (&f32, &f32)| (one - other).abs() < 1e-5;
+            assert!(scores.iter().zip(&expected).all(is_close), "{widths:?}: {scores:?} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn zeros_at_the_ends_of_a_layer_change_no_bit() {
+        // Units 0 to 15 use inputs 5 to 8 of 40, units 16 to 31 none, the rest all.
+        let (inputs, units) = (40, 37);
+        let weight = |input: usize, unit: usize| match unit {
+            0..16 if !(5..9).contains(&input) => 0.0,
+            16..32 => 0.0,
+            _ => number(input * units + unit),
+        };
+        let columns = Columns::new(inputs, vec![0.25; units], weight);
+        let rows: Vec<f32> = (0..inputs * 12).map(number).collect();
+        for group in 0..columns.groups() {
+            let units = columns.units(group);
+            let mut sums = vec![0.0; units.len() * 12];
+            columns.receive(group, &rows, &mut sums);
+            for (place, unit) in units.enumerate() {
+                for (row, sum) in rows.chunks_exact(inputs).zip(&sums[place * 12..]) {
+                    let products = row.iter().enumerate().map(|(input, x)| x * weight(input, unit));
+                    assert_eq!(*sum, products.fold(0.0, |sum, product| sum + product) + 0.25, "{unit}");
+                }
+            }
+        }
+    }
 }

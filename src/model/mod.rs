@@ -34,7 +34,7 @@ pub(crate) use device::NarrowNet;
 pub use ensemble::MemberInfo;
 pub(crate) use ensemble::{fold, score_deviation};
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
-pub(crate) use host::{HostRanker, to_host};
+pub(crate) use host::{HostRanker, HostRoom, to_host};
 pub(crate) use host_net::{Dense, HostNet, LayerPlace};
 pub use init::Init;
 pub use kernel::{KernelKind, KernelRanker};

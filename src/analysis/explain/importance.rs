@@ -2,11 +2,13 @@
 
 use crate::analysis::significance::{holm, holm_levels, t_test};
 use crate::data::Dataset;
+use crate::device::on_host;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Conventions, Metric, Summary, evaluate, evaluate_query};
-use crate::model::Scorer;
+use crate::model::{HostRanker, HostRoom, Scorer};
 use crate::name::words;
+use burn::module::Module;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -108,8 +110,9 @@ pub fn importances(
     memory::ask(threads.saturating_mul(each).saturating_mul(4), "permuted features", "use fewer `threads`")?;
     let scores = scorer.score_rows(data.features(), width)?;
     let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
-    let work =
-        Work { scorer, data, metric, conventions, permute, repeats, seed, values: &values, blocks: blocks(data) };
+    let blocks = blocks(data);
+    let sums = FirstSums::of(scorer, data, &blocks);
+    let work = Work { scorer, data, metric, conventions, permute, repeats, seed, values: &values, blocks, sums };
     let done = AtomicUsize::new(0);
     let one = |feature: usize| {
         let decreases = if depends(scorer, feature) { work.decreases(feature)? } else { vec![Some(0.0); values.len()] };
@@ -189,6 +192,40 @@ struct Work<'a> {
     /// Metric values without shuffling.
     values: &'a [Option<f64>],
     blocks: Vec<std::ops::Range<usize>>,
+    sums: Option<FirstSums>,
+}
+
+/// Input sums of the first layer of a net on the host, by block of queries. A permuted feature changes them by one product
+/// per unit, instead of one per unit and feature.
+struct FirstSums {
+    ranker: HostRanker,
+    blocks: Vec<Vec<f32>>,
+}
+
+impl FirstSums {
+    /// Returns `None` for other scorers, and if the sums do not fit in memory or are not finite.
+    fn of(scorer: &Scorer, data: &Dataset, blocks: &[std::ops::Range<usize>]) -> Option<Self> {
+        let ranker = scorer.net().filter(|net| net.devices().iter().all(on_host))?;
+        let ranker = HostRanker::of(ranker).ok()?;
+        let bytes = 4 * (data.n_documents() as u64).saturating_mul(ranker.first_units() as u64);
+        memory::ask(bytes, "sums of the first layer", "").ok()?;
+        let (offsets, width) = (data.offsets(), data.n_features());
+        let of = |block: &std::ops::Range<usize>| {
+            ranker.first_sums(&data.features()[offsets[block.start] * width..offsets[block.end] * width])
+        };
+        let blocks: Vec<Vec<f32>> = blocks.par_iter().map(of).collect();
+        let is_finite = blocks.par_iter().flatten().all(|sum| sum.is_finite());
+        is_finite.then_some(FirstSums { ranker, blocks })
+    }
+}
+
+/// Buffers of one worker.
+#[derive(Default)]
+struct Buffers {
+    rows: Vec<f32>,
+    change: Vec<f32>,
+    scores: Vec<f32>,
+    net: HostRoom,
 }
 
 impl Work<'_> {
@@ -197,7 +234,7 @@ impl Work<'_> {
         let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
         let mut decreases: Vec<Option<f64>> = self.values.iter().map(|value| value.map(|_| 0.0)).collect();
         let mut from: Vec<u32> = (0..self.data.n_documents() as u32).collect();
-        let mut rows = Vec::new();
+        let mut buffers = Buffers::default();
         for repeat in 0..self.repeats {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream((feature as u64) << 24 | repeat as u64);
@@ -207,8 +244,8 @@ impl Work<'_> {
                     self.data.offsets().windows(2).for_each(|ends| from[ends[0]..ends[1]].shuffle(&mut random));
                 }
             }
-            for block in &self.blocks {
-                self.block(feature, block, &from, &mut rows, &mut |query, value| {
+            for block in 0..self.blocks.len() {
+                self.block(feature, block, &from, &mut buffers, &mut |query, value| {
                     if let (Some(decrease), Some(before)) = (&mut decreases[query], self.values[query]) {
                         *decrease += sign * (before - value) / self.repeats as f64;
                     }
@@ -222,28 +259,39 @@ impl Work<'_> {
     fn block(
         &self,
         feature: usize,
-        block: &std::ops::Range<usize>,
+        block: usize,
         from: &[u32],
-        rows: &mut Vec<f32>,
+        buffers: &mut Buffers,
         report: &mut dyn FnMut(usize, f64),
     ) -> Result<()> {
         let (data, width) = (self.data, self.data.n_features());
-        let (start, end) = (data.offsets()[block.start], data.offsets()[block.end]);
+        let queries = self.blocks[block].clone();
+        let (start, end) = (data.offsets()[queries.start], data.offsets()[queries.end]);
         let value = |row: usize| data.features()[row * width + feature];
         // A permutation that changes no value, such as of a feature that is constant within the query, needs no new scores.
         let same = |row: usize| value(row).to_bits() == value(from[row] as usize).to_bits();
         if (start..end).all(same) {
             return Ok(());
         }
-        rows.clear();
-        rows.extend_from_slice(&data.features()[start * width..end * width]);
-        for (row, document) in (start..end).zip(rows.chunks_exact_mut(width)) {
-            document[feature] = value(from[row] as usize);
+        match &self.sums {
+            Some(sums) => {
+                buffers.change.clear();
+                buffers.change.extend((start..end).map(|row| value(from[row] as usize) - value(row)));
+                buffers.scores.resize(end - start, 0.0);
+                sums.ranker.score_changed(&sums.blocks[block], feature, &buffers.change, &mut buffers.scores, &mut buffers.net);
+            }
+            None => {
+                buffers.rows.clear();
+                buffers.rows.extend_from_slice(&data.features()[start * width..end * width]);
+                for (row, document) in (start..end).zip(buffers.rows.chunks_exact_mut(width)) {
+                    document[feature] = value(from[row] as usize);
+                }
+                buffers.scores = self.scorer.score_rows(&buffers.rows, width)?;
+            }
         }
-        let scores = self.scorer.score_rows(rows, width)?;
-        for query in block.clone() {
+        for query in queries {
             let documents = data.offsets()[query]..data.offsets()[query + 1];
-            let scores = &scores[documents.start - start..documents.end - start];
+            let scores = &buffers.scores[documents.start - start..documents.end - start];
             if let Some(value) = evaluate_query(self.metric, scores, &data.labels()[documents], self.conventions)? {
                 report(query, value);
             }

@@ -1,4 +1,5 @@
-//! `burnrank train` without data: a demonstration on the RankNet paper's artificial net data, with three objectives or `--objective`.
+//! `burnrank train` without data: a demonstration on the LambdaRank paper's artificial data, with three objectives or
+//! `--objective`.
 
 use super::epochs::run_epochs;
 use super::output::RunOutput;
@@ -6,19 +7,29 @@ use super::warnings::{self, Warning};
 use super::{Args, data};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
-use crate::cli::prose::paragraph;
+use crate::cli::prose::{fixed, paragraph, signed};
 use crate::cli::ui::{self, Align, Table};
+use burnrank::metric::{Summary, evaluate};
+use burnrank::numeric::Mean;
 use burnrank::setting::Method;
-use burnrank::train::{Ensemble, Split, Splits, report_metrics};
-use burnrank::{Device, Model, Objective, Synthetic, TrainConfig};
+use burnrank::train::{Ensemble, Split, Splits};
+use burnrank::{Conventions, Device, Model, Objective, Synthetic, TrainConfig};
 use serde_json::json;
 
 /// The default objectives, and the names of their model folders.
 const OBJECTIVES: [(&str, &str); 3] =
-    [("ranknet", "net-ranknet"), ("lambdarank:ndcg", "net-lambdarank"), ("ndcg-loss2++:mu=5", "net-ndcg-loss2pp")];
+    [("ranknet", "demo-ranknet"), ("lambdarank:ndcg", "demo-lambdarank"), ("ndcg-loss2++:mu=5", "demo-ndcg-loss2pp")];
 
-/// The paper's 800 training, 100 validation and 100 test queries of 50 documents.
-const PARTS: [std::ops::Range<usize>; 3] = [0..800, 800..900, 900..1000];
+/// Training, validation and test queries, 50 documents each: a sixth of the paper's 25,000.
+const PARTS: [std::ops::Range<usize>; 3] = [0..2000, 2000..2500, 2500..4000];
+
+const DATA: &str = "cubic polynomials, 50 features, labels 0 to 4 (LambdaRank paper, section 6.3.1)";
+
+/// Explanation of the table.
+const ABOUT: &str = "\
+RankNet gives every pair of documents the same weight. LambdaRank and NDCG-Loss2++ weight a pair by how much NDCG changes \
+when the two documents swap. A linear net cannot fit these labels, so the weights decide where it makes its errors: \
+RankNet optimizes the order of all pairs, the other two the top of the list.";
 
 /// The next step after the demonstration.
 const NEXT: &str = "\
@@ -31,7 +42,7 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
     let named = |(name, folder): (&str, &str)| Ok((Objective::parse(name)?, folder.to_owned()));
     let model = args.settings.model();
     if !model.kind.takes_objective() {
-        return Ok(vec![(Objective::default(), format!("net-{}", model.kind.name))]);
+        return Ok(vec![(Objective::default(), format!("demo-{}", model.kind.name))]);
     }
     match args.settings.stated("objective") {
         None => OBJECTIVES.into_iter().map(named).collect(),
@@ -39,19 +50,26 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
             let objective = Objective::parse(name)?;
             let default = OBJECTIVES.iter().find(|(name, _)| *name == objective.name());
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-            let folder = || format!("net-{}", objective.name().chars().map(plain).collect::<String>());
+            let folder = || format!("demo-{}", objective.name().chars().map(plain).collect::<String>());
             let folder = default.map_or_else(folder, |(_, folder)| (*folder).to_owned());
             Ok(vec![(objective, folder)])
         }
     }
 }
 
+/// Test results of one objective.
+struct Row {
+    objective: String,
+    /// The selection metric of each test query, missing for queries that do not count.
+    values: Vec<Option<f64>>,
+    pairs: f64,
+}
+
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
     let config = args.settings.of_demonstration(config)?;
-    let generator = Synthetic { seed: config.seed, ..Synthetic::net() }.generator()?;
-    let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
+    let generator = Synthetic { seed: config.seed, queries: PARTS[2].end, ..Synthetic::lambdarank() }.generator()?;
     let part = |place: usize| -> anyhow::Result<Split> {
-        Ok(Split::new(source.into(), generator.part(PARTS[place].clone())?.0))
+        Ok(Split::new(DATA.into(), generator.part(PARTS[place].clone())?.0))
     };
     let objectives = objectives(args)?;
     let mut splits = Splits::new(part(0)?, part(1)?, Some(part(2)?));
@@ -61,61 +79,90 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     outs.reverse();
     let mut output = RunOutput::new(args.json);
     if !args.json {
-        let about = format!(
-            "Demonstration, because --train FILE was not given: {source}. {} training, {} validation and {} test queries of \
-             50 documents; {}{}.",
-            PARTS[0].len(),
-            PARTS[1].len(),
-            PARTS[2].len(),
-            config.architecture,
-            if config.method == Method::Gradient { format!(", {}", config.optimizer) } else { String::new() }
-        );
-        output.print(&(paragraph(&about) + "\n"));
+        output.print(&(paragraph(&introduction(&config)) + "\n"));
     }
     let _graceful = Graceful::new();
     data::fit_widths(&mut splits, args.features)?;
     let mut warnings = warnings::before_training(&splits, &config, args.read.first_index)?;
     let data = data::scale(&mut splits, &config, None)?;
-    let mut metrics = report_metrics(&config.metric)?;
-    metrics.push(burnrank::metric::parse("pairs")?);
-    let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
-    let names: Vec<String> = metrics.iter().map(|metric| metric.name()).collect();
-    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut table = Table::new(&columns);
-    let mut results = vec![];
-    let mut conventions = String::new();
+    let metrics = [burnrank::metric::parse(&config.metric)?, burnrank::metric::parse("pairs")?];
+    let (mut rows, mut results) = (Vec::new(), Vec::new());
     for ((objective, _), out) in objectives.into_iter().zip(&outs) {
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.aim();
         let members = Ensemble::of(&config, args.settings.ensemble, &data, &[], device)?;
         let model = run_epochs(args, &config, members, None, &objective, &mut output)?;
-        let Some(mut model) = model.filter(|_| !Graceful::asked()) else { return Err(Interrupted.into()) };
+        let Some(mut model) = model.filter(|_| !Graceful::is_requested()) else { return Err(Interrupted.into()) };
         data::describe(&splits, &mut model, &config)?;
-        conventions = model.info.conventions.clone();
         warnings.extend(warnings::after_training(&model, &objective).inspect(Warning::print));
         let test = splits.test.as_ref().map_or(&splits.valid.data, |test| &test.data);
-        let results_on_test = model.evaluate(test, &metrics)?;
-        let values: Vec<f64> =
-            names.iter().map(|name| results_on_test.get(name).copied().unwrap_or(f64::NAN)).collect();
-        let (best_epoch, seconds) =
-            (model.info.best_epoch, model.history.iter().map(|epoch| epoch.seconds).sum::<f64>());
+        let scores = model.score(test)?;
+        let per_query =
+            |place: usize| evaluate(&*metrics[place], &scores, test.labels(), test.offsets(), &Conventions::default());
+        let row = Row { objective, values: per_query(0)?, pairs: Summary::of(&per_query(1)?).mean };
         if let Some(out) = out {
             // Without the log, which has times: the shipped models must be reproducible to the byte.
             out.save(&Model { history: vec![], ..model })?;
             out.discard_checkpoint();
         }
-        let cells = [objective.clone(), best_epoch.to_string(), format!("{seconds:.1}")];
-        table.row(cells.into_iter().chain(values.iter().map(|&value| ui::decimals(value))));
-        let named: serde_json::Map<_, _> = names.iter().cloned().zip(values.iter().map(|&v| json!(v))).collect();
-        results.push(json!({"objective": objective, "best_epoch": best_epoch, "test": named}));
+        let summary = Summary::of(&row.values);
+        results.push(json!({
+            "objective": row.objective,
+            "test": {config.metric.clone(): summary.mean, "pairs": row.pairs},
+            "interval": [summary.interval.0, summary.interval.1],
+        }));
+        rows.push(row);
     }
     if args.json {
         let warnings: Vec<_> = warnings.iter().map(Warning::json).collect();
+        let conventions = Conventions::default().to_string();
         let result = json!({"demo": results, "conventions": conventions, "warnings": warnings});
         output.print(&(serde_json::to_string(&result)? + "\n"));
         return output.finish(&args.models_location());
     }
     let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
-    output.print(&(ui::table(&table) + &format!("\n{conventions}\n{saved}\n{NEXT}")));
+    let about = if rows.len() == OBJECTIVES.len() { paragraph(ABOUT) + "\n" } else { String::new() };
+    output.print(&format!("{}\n{about}{saved}{NEXT}", table(&config.metric, &rows)));
     output.finish(&args.models_location())
+}
+
+fn introduction(config: &TrainConfig) -> String {
+    format!(
+        "Demonstration, because --train FILE was not given: {DATA}. {} training, {} validation and {} test queries \
+         of 50 documents; {}{}, seed {}.",
+        PARTS[0].len(),
+        PARTS[1].len(),
+        PARTS[2].len(),
+        config.architecture,
+        if config.method == Method::Gradient { format!(", {}", config.optimizer) } else { String::new() },
+        config.seed
+    )
+}
+
+/// The metric of each objective on the test queries, and its difference from the first, with 95% intervals.
+fn table(metric: &str, rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let minus = format!("minus {}", first.objective);
+    let columns = [("test queries", Align::Left), (metric, Align::Right), ("95% interval", Align::Left)];
+    let paired = [(minus.as_str(), Align::Right), ("95% interval", Align::Left)];
+    let paired = if rows.len() > 1 { &paired[..] } else { &[] };
+    let mut table = Table::new(&[&columns[..], paired, &[("pairs", Align::Right)]].concat());
+    let ends = |(low, high): (f64, f64)| format!("{} to {}", fixed(low, 4), fixed(high, 4));
+    for (place, row) in rows.iter().enumerate() {
+        let summary = Summary::of(&row.values);
+        let mut cells = vec![row.objective.clone(), ui::decimals(summary.mean), ends(summary.interval)];
+        if rows.len() > 1 {
+            let both = row.values.iter().zip(&first.values);
+            let differences: Vec<f64> = both.filter_map(|(one, other)| Some((*one)? - (*other)?)).collect();
+            let difference = Mean::of(&differences);
+            let (low, high) = difference.interval(0.05);
+            cells.extend(match place {
+                0 => [String::new(), String::new()],
+                _ => [signed(difference.mean, 4), format!("{} to {}", signed(low, 4), signed(high, 4))],
+            });
+        }
+        cells.push(ui::decimals(row.pairs));
+        table.row(cells);
+    }
+    ui::table(&table)
 }

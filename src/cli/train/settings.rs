@@ -73,9 +73,9 @@ const DEMONSTRATION: [(&str, &str); 10] = [
     ("optimizer", "adam"),
     ("batch-queries", "10"),
     ("lr", "0.01"),
-    ("scale", "query-minmax"),
+    ("scale", "none"),
     ("schedule", "constant"),
-    ("epochs", "100"),
+    ("epochs", "50"),
     ("patience", "20"),
 ];
 

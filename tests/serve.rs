@@ -452,7 +452,9 @@ fn slow_clients_are_disconnected_and_do_not_block_others() {
         match kind % 4 {
             0 => assert!(text.is_empty() || text.starts_with("HTTP/1.1 408 "), "{text}"),
             1 => assert!(text.is_empty() || text.starts_with("HTTP/1.1 408 "), "{text}"),
-            2 => assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("did not arrive within 1 seconds"), "{text}"),
+            2 => {
+                assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("did not arrive within 1 seconds"), "{text}")
+            }
             _ => assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 3, "{text}"),
         }
     }
@@ -516,7 +518,10 @@ fn connections_and_requests_are_limited() {
                 let mut client = Client::new(running.address);
                 for _ in 0..40 {
                     let (status, text) = client.ask(&large);
-                    assert!(status == 200 || text.contains("1 requests are being scored, the maximum"), "{status} {text}");
+                    assert!(
+                        status == 200 || text.contains("1 requests are being scored, the maximum"),
+                        "{status} {text}"
+                    );
                     counts[usize::from(status != 200)].fetch_add(1, Ordering::Relaxed);
                 }
             });

@@ -68,10 +68,7 @@ fn with_validation_data_the_average_is_evaluated() {
     assert_eq!(place.run("predict --model m --data test.txt").good().lines().count(), 15 * 8);
     assert!(place.run("info m").good().contains("average of 3 models"));
     let card = place.read("m/README.md");
-    assert!(
-        card.contains("## Members\n\nThe average of 3 models") && card.contains("| validation metric |"),
-        "{card}"
-    );
+    assert!(card.contains("## Members\n\nThe average of 3 models") && card.contains("| validation metric |"), "{card}");
     let command = "\nburnrank train --train train.txt --valid valid.txt --test test.txt --model mlp ";
     assert!(card.contains(command) && card.contains(" --ensemble 3 --out m\n"), "{card}");
     assert_eq!(card.lines().filter(|line| line.contains("two-layer net, 10 tanh hidden units")).count(), 3, "{card}");
@@ -92,7 +89,10 @@ fn without_validation_data_members_keep_different_queries() {
     assert!((info["run"]["best_value"].as_f64().expect("a value") - mean).abs() < 1e-12, "{info}");
     assert!((info["metrics"]["valid"]["ndcg@10"].as_f64().expect("a value") - mean).abs() < 1e-12, "{info}");
     assert!(
-        info["data"]["valid"]["source"].as_str().expect("text").ends_with("1 in 5 queries, different ones for each member")
+        info["data"]["valid"]["source"]
+            .as_str()
+            .expect("text")
+            .ends_with("1 in 5 queries, different ones for each member")
     );
     assert_eq!((&info["data"]["train"]["queries"], &info["data"]["valid"]["queries"]), (&32.into(), &8.into()));
     let few = Place::new(&[("few.txt", "1 qid:1 1:1\n0 qid:2 1:1\n1 qid:3 1:1\n")]);

@@ -278,7 +278,13 @@ impl Work<'_> {
                 buffers.change.clear();
                 buffers.change.extend((start..end).map(|row| value(from[row] as usize) - value(row)));
                 buffers.scores.resize(end - start, 0.0);
-                sums.ranker.score_changed(&sums.blocks[block], feature, &buffers.change, &mut buffers.scores, &mut buffers.net);
+                sums.ranker.score_changed(
+                    &sums.blocks[block],
+                    feature,
+                    &buffers.change,
+                    &mut buffers.scores,
+                    &mut buffers.net,
+                );
             }
             None => {
                 buffers.rows.clear();

@@ -178,7 +178,10 @@ mod tests {
                         let knots = scaler.knots().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                         (center.iter().chain(spread).map(|x| x.to_bits()).collect::<Vec<_>>(), knots)
                     };
-                    assert!(scalers.iter().all(|scaler| bits(scaler) == bits(&expected)), "{kind}, {documents}, {size}");
+                    assert!(
+                        scalers.iter().all(|scaler| bits(scaler) == bits(&expected)),
+                        "{kind}, {documents}, {size}"
+                    );
                 }
             }
         }

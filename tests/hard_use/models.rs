@@ -128,7 +128,7 @@ fn folds_and_the_demonstration_follow_the_same_rules() {
     assert!(message.contains("Fold2: contains 'thesis.txt'"), "{message}");
     fs::remove_file(path(&place, "models/all/Fold2/thesis.txt")).expect("a file");
     fs::write(path(&place, "models/all/Fold1.checkpoint"), CHECKPOINT).expect("a file");
-    assert!(place.run(train).bad(1).contains("Fold1.checkpoint: the checkpoint"));
+    assert!(place.run(train).bad(1).contains("Fold1.checkpoint: checkpoint of an interrupted run"));
     assert_eq!(place.run(&format!("{train} --force")).code, Some(0));
     assert!(place.run(train).bad(1).contains("already exists: choose another --out"));
     let inside = |folder: &str| {

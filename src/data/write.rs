@@ -195,11 +195,11 @@ mod tests {
     fn numbers_are_those_of_the_standard_library() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut buffer = zmij::Buffer::new();
-        let bits = (0..200_000).map(|_| f32::from_bits(random.random()));
-        let usual = (0..200_000).map(|_| (random.random::<f32>() * 1e4).round() / 100.0);
+        let draw = |_| [f32::from_bits(random.random()), (random.random::<f32>() * 1e4).round() / 100.0];
+        let drawn: Vec<f32> = (0..200_000).flat_map(draw).collect();
         let edges =
             [0.0, -0.0, 1.0, -1.5, 1e-5, 9.9e-6, 1e9, 9.999_999e8, 16_777_216.0, 123_456_790.0, 0.1, f32::MIN_POSITIVE];
-        for value in edges.into_iter().chain(bits.collect::<Vec<_>>()).chain(usual).filter(|value| value.is_finite()) {
+        for value in edges.into_iter().chain(drawn).filter(|value| value.is_finite()) {
             let plain = value == 0.0 || (1e-5..1e9).contains(&value.abs());
             let expected = if plain { format!("{value}") } else { format!("{value:e}") };
             let mut text = vec![];

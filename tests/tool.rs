@@ -385,7 +385,7 @@ fn web_data_is_generated_or_resampled_from_a_file() {
     assert!(place.read("b.txt").split(' ').filter(|word| word.starts_with("106:")).all(|word| values.contains(word)));
     assert!((5..30).contains(&(lines / 20)), "{lines}");
     let message = place.run("generate web --like flat.txt").bad(1);
-    assert!(message.contains("flat.txt: there is nothing to learn") && message.contains("give rows"), "{message}");
+    assert!(message.contains("flat.txt: nothing can be learned") && message.contains("different labels"), "{message}");
     assert!(place.run("generate web --like missing.txt").bad(1).contains("missing.txt: cannot"));
     std::fs::write(place.path().join("bare.txt"), "1 qid:1\n0 qid:1\n").expect("a file");
     let message = place.run("generate web --like bare.txt --queries 2").bad(1);
@@ -553,7 +553,7 @@ fn a_build_without_the_server_names_the_feature() {
 fn a_build_without_trees_names_the_feature() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:0\n")]);
     let ran = place.run("train --train a.txt --model trees --out m");
-    assert!(ran.err.contains("build burnrank with --features trees"), "{}", ran.err);
+    assert!(ran.err.contains("build burnrank with the feature trees"), "{}", ran.err);
     assert_eq!(ran.code, Some(2));
     assert!(!place.path().join("m").exists());
 }

@@ -1,4 +1,5 @@
-//! Training: the same seed gives the same bytes, interruptions change nothing, saved models load and damaged ones do not.
+//! Training: the same seed gives the same model, interruptions change nothing, saved models load and damaged ones do
+//! not.
 
 use burnrank::data::Targets;
 use burnrank::metric::parse;
@@ -333,7 +334,7 @@ fn invalid_settings_are_refused_before_any_work() {
     let refused = |config: TrainConfig| Trainer::new(config, &train_data, &valid, &cpu()).err().unwrap().to_string();
     assert!(refused(TrainConfig { epochs: 0, ..config("ranknet") }).contains("epochs"));
     let sampled = TrainConfig { gradient: GradientPath::Tensor, ..config("ndcg-loss2:gaussian=2") };
-    assert!(refused(sampled).contains("`gradient` tensor"));
+    assert!(refused(sampled).contains("use the lambda path (`gradient` lambda)"));
     let narrow = valid.clone().with_width(5);
     let error = Trainer::new(config("ranknet"), &train_data, &narrow, &cpu()).err().unwrap().to_string();
     assert!(error.contains("12 features") && error.contains('5'), "{error}");

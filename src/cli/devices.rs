@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let width = devices.iter().map(|device| device.device.len()).max().unwrap_or(0).max("device".len());
     text += &format!("{:width$}  {:>8}  {}\n", "device", "memory", "name");
     devices.iter().for_each(|device| text += &line(device, width));
-    text += "\n--device NAME selects a device; without a number, as in 'wgpu', the one marked *.\nOther backends need another build: \
+    text += "\n--device NAME selects a device; a name without number selects the one marked *.\nOther backends need another build: \
              --features vulkan, metal, cuda or rocm.\n";
     ui::print(&text)
 }

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn paragraphs_fold_at_80_columns() {
         let text = named("data", &"word ".repeat(40));
-        assert!(text.lines().count() == 3 && text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(text.lines().count() == 4 && text.lines().all(|line| line.len() <= 80), "{text}");
         assert!(text.starts_with("data         word") && text.contains("\n             word"), "{text}");
         assert_eq!(paragraph("one\u{1b} two"), "one\\u{1b} two\n");
         assert_eq!(paragraph(&"x".repeat(90)).len(), 91, "words are not broken");

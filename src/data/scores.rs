@@ -111,7 +111,7 @@ mod tests {
         for (text, expected) in [
             ("1\n x \n", "s:2:2: bad score 'x': expected a number such as 0.25 or 1e-3"),
             ("1\r\n\r\n2\n", "s:2:1: blank line: expected one score per line"),
-            ("nan\n", "s:1:1: score is not a number 'nan': put a finite number"),
+            ("nan\n", "s:1:1: score is not a number 'nan': replace it with a finite number"),
             ("1e400", "s:1:1: score is infinite '1e400'"),
             ("\n", "s: the file is empty"),
             ("1 2\n", "s:1:1: bad score '1 2'"),

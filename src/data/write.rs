@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_the_standard_library() {
+    fn numbers_are_the_shortest_that_read_back() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut buffer = zmij::Buffer::new();
         let draw = |_| [f32::from_bits(random.random()), (random.random::<f32>() * 1e4).round() / 100.0];
@@ -204,7 +204,13 @@ mod tests {
             let expected = if plain { format!("{value}") } else { format!("{value:e}") };
             let mut text = vec![];
             number(&mut text, &mut buffer, value);
-            assert_eq!(String::from_utf8(text).unwrap(), expected);
+            let text = String::from_utf8(text).unwrap();
+            // Of two equally short decimals at the same distance, either may be written.
+            assert_eq!(
+                (text.len(), text.parse::<f32>().unwrap().to_bits()),
+                (expected.len(), value.to_bits()),
+                "{text}"
+            );
         }
     }
 

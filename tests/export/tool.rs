@@ -81,10 +81,7 @@ fn files_are_written_atomically_and_not_replaced_without_force() {
     let json = place.run("export --model model --format json -o - --feature-names names.txt").json();
     assert_eq!((json["name"].as_str(), json["features"][1].as_str()), (Some("model"), Some("clicks")));
     let ran = place.run("export --model model --format solr -o -");
-    assert!(
-        ran.err.contains("note: the file that belongs to it, NAME.features.json, is written beside --out FILE"),
-        "{ran:?}"
-    );
+    assert!(ran.err.contains("note: its companion file NAME.features.json is only written with --out FILE"), "{ran:?}");
     let report = place.run("export --model model --format c -o m.c --json").json();
     assert_eq!((&report["files"][0], &report["format"]), (&"m.c".into(), &"c".into()));
     assert!(place.run("export --model model --format c -o missing/m.c").bad(1).contains("missing/m.c: cannot create"));

@@ -32,7 +32,7 @@ fn a_run_with_other_settings_cannot_be_resumed_and_the_error_says_what_to_do() {
     let message = place.run(&format!("{other} --resume")).bad(1);
     assert!(message.contains("model: the existing model was trained with other settings or data"), "{message}");
     assert!(message.contains("model.checkpoint") && !message.contains("--resume --force"), "{message}");
-    assert!(message.contains("--force without --resume to discard both"), "{message}");
+    assert!(message.contains("discard both and train again with --force without --resume"), "{message}");
     place.run(&format!("{other} --resume --force")).bad(1);
     place.run(&format!("{other} --force --quiet")).done();
 }

@@ -139,11 +139,11 @@ fn folds_and_the_demonstration_follow_the_same_rules() {
     };
     assert_eq!(inside("models/all"), ["Fold1", "Fold2"]);
 
-    fs::create_dir_all(path(&place, "demo/net-lambdarank")).expect("a folder");
-    fs::write(path(&place, "demo/net-lambdarank/thesis.txt"), "ten years").expect("a file");
+    fs::create_dir_all(path(&place, "demo/demo-lambdarank")).expect("a folder");
+    fs::write(path(&place, "demo/demo-lambdarank/thesis.txt"), "ten years").expect("a file");
     let message = place.run("train --epochs 1 --out demo --force").bad(1);
-    assert!(message.contains("net-lambdarank: contains 'thesis.txt'"), "{message}");
-    assert_eq!(inside("demo"), ["net-lambdarank"]);
+    assert!(message.contains("demo-lambdarank: contains 'thesis.txt'"), "{message}");
+    assert_eq!(inside("demo"), ["demo-lambdarank"]);
 }
 
 #[test]

@@ -62,9 +62,7 @@ fn the_error_names_the_change_of_a_file() {
     };
     let error = burnrank::data::read_with(&path, &ReadOptions { block_bytes: 1000, ..ReadOptions::default() }, &cut);
     let error = error.unwrap_err().to_string();
-    assert!(
-        error.ends_with("the file changed while it was being read: read it again when nothing writes to it any more")
-    );
+    assert!(error.ends_with("the file changed while it was being read: read it again when it is no longer written to"));
     std::fs::write(&path, line.repeat(5000)).unwrap();
     let mut chunks = Chunks::open(&path, &ReadOptions::default()).unwrap().with_chunk_bytes(100);
     std::fs::write(&path, "2 qid:2 1:0.5\n".repeat(4000)).unwrap();
@@ -84,7 +82,7 @@ fn lenient_scores_stand_on_the_lines_of_their_documents() {
     assert!(ran.err.contains("skipped 4 bad lines") && ran.err.contains("have the score NaN"), "{}", ran.err);
     let ran = place.run("predict --model model --data bad.txt --lenient --format trec");
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 3));
-    assert!(ran.err.contains("are not in the run"), "{}", ran.err);
+    assert!(ran.err.contains("are missing from the run"), "{}", ran.err);
     // With --regroup no query reappears, and scores stay with their documents.
     let ran = place.run("predict --model model --data bad.txt --lenient --regroup");
     let lines: Vec<&str> = ran.out.lines().collect();
@@ -137,7 +135,7 @@ fn each_file_of_a_training_run_has_its_query_file() {
     let queries = ["train", "valid", "test"].map(|split| model["data"][split]["queries"].as_u64().unwrap());
     assert_eq!(queries, [10, 3, 2]);
     let message = place.run(&format!("{common} --valid-query-file sq --test-query-file sq --out n")).bad(1);
-    assert!(message.contains("valid.txt: 12 documents, but the query file counts 6"), "{message}");
+    assert!(message.contains("valid.txt: 12 documents, but the query file lists 6"), "{message}");
     let message = place.run(&format!("{common} --out n")).bad(1);
     assert!(message.contains("valid.txt:1:3: missing query id"), "{message}");
 }

@@ -190,7 +190,7 @@ fn a_closed_or_full_output_is_reported_and_does_not_stop_training() {
         // The demonstration prints nothing before the end.
         let ran = run(&place, "train --epochs 1 --objective ranknet --out shown");
         assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(is_a_model(&place, "shown/net-ranknet"));
+        assert!(is_a_model(&place, "shown/demo-ranknet"));
     }
     // Other commands may end early with the reader of their output, but not when a disk is full.
     let place = place();
@@ -415,7 +415,7 @@ fn the_demonstration_accepts_an_objective_and_prints_next_steps() {
     let shown = place.run("train --objective lambdarank:map --epochs 1 --out shown").good();
     assert!(shown.contains("\nlambdarank:map ") && !shown.contains("\nranknet "), "{shown}");
     assert!(shown.ends_with("\n  burnrank train --train train.txt --out model\n"), "{shown}");
-    assert!(is_a_model(&place, "shown/net-lambdarank-map"));
+    assert!(is_a_model(&place, "shown/demo-lambdarank-map"));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn without_validation_data_members_keep_different_queries() {
     assert_eq!((&info["data"]["train"]["queries"], &info["data"]["valid"]["queries"]), (&32.into(), &8.into()));
     let few = Place::new(&[("few.txt", "1 qid:1 1:1\n0 qid:2 1:1\n1 qid:3 1:1\n")]);
     let message = few.run("train --train few.txt --ensemble 2 --out m").bad(1);
-    assert!(message.contains("give --valid FILE"), "{message}");
+    assert!(message.contains("set --valid to a file"), "{message}");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_journal_with_impossible_values_is_an_error() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{value}: {ran:?}");
         let message = ran.err;
         assert!(message.contains(&format!("found/journal.jsonl: line 2: ndcg@10 of {value} ")), "{value}: {message}");
-        assert!(message.contains("is not within 0 to 1: discard it with --force"), "{value}: {message}");
+        assert!(message.contains("is not between 0 and 1: discard it with --force"), "{value}: {message}");
     }
 }
 

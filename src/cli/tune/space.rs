@@ -1,5 +1,6 @@
 //! `--space FILE`: the search space as TOML.
 
+use crate::cli::prose::indented;
 use burnrank::data::read_text;
 use burnrank::internal::suggest::nearest;
 use burnrank::tune::{Choices, Dimension, Part, Range, Space, dimensions};
@@ -182,7 +183,10 @@ pub fn text(space: &Space) -> String {
             text += &format!("[{}]\n", part.name());
         }
         for dimension in part.dimensions() {
-            text += &format!("# {}\n", dimension.help);
+            text += &indented(&dimension.help, 2)
+                .lines()
+                .map(|line| format!("# {}\n", line.trim_start()))
+                .collect::<String>();
             match space.get(part, dimension.key) {
                 Some(choices) => text += &format!("{} = {}\n", dimension.key, value(dimension, choices)),
                 None => text += &format!("# {} = [...]\n", dimension.key),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// ```
 /// use burnrank::analysis::lambda_field::FieldReport;
 /// use burnrank::objective::LambdaField;
-/// Pulls every score towards its label, like a spring.
+/// /// Pulls every score towards its label, like a spring.
 /// #[derive(Debug)]
 /// struct Springs;
 /// impl LambdaField for Springs {

@@ -41,7 +41,7 @@ use std::sync::Arc;
 /// ```
 /// use burnrank::Objective;
 /// use burnrank::objective::{Batch, PairWeight, Outputs};
-/// Weights a pair by its higher rank.
+/// /// Weights a pair by its higher rank.
 /// #[derive(Debug)]
 /// struct TopHeavy;
 /// impl PairWeight for TopHeavy {

@@ -34,7 +34,7 @@
 //!   model](setting::models), including the papers' baselines;
 //! - [`distributed`]: training in several processes, over MPI with the feature `mpi`;
 //! - [`tune`]: hyperparameter search on the validation queries;
-//! - [`analysis`]: local optimality, costs of lambdas, significance tests, explanations of models;
+//! - [`analysis`]: local optimality, cost functions of lambdas, significance tests, explanations of models;
 //! - [`export`]: export of models to search engines and other programs ([`FORMATS`](export::FORMATS));
 //! - [`Model::serving`]: scoring at low latency, without gradients and without allocations per call. The feature `serve` adds
 //!   the module `serve`, an HTTP server.

@@ -1,4 +1,5 @@
-//! The documentation is right: commands run, tables and links are correct, examples run, and the words are those of the field.
+//! The documentation is correct: commands and examples run, tables and links are right, and the terms are the usual
+//! ones.
 
 #[path = "documentation/commands.rs"]
 mod commands;

@@ -1,4 +1,4 @@
-//! Interrupted training: the model folder is absent or complete, and `--resume` ends at the same bytes.
+//! Interrupted training: the model folder is absent or complete, and `--resume` gives the same model, byte for byte.
 #![cfg(unix)]
 
 mod support;

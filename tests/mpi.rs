@@ -1,4 +1,5 @@
-//! Several processes train the same bytes as one, and one that fails stops all. Needs `mpirun`; skipped without it.
+//! Several processes train the same model as one, byte for byte, and one that fails stops all. Needs `mpirun`; skipped
+//! without it.
 #![cfg(unix)]
 
 mod support;

@@ -261,7 +261,7 @@ fn a_query_file_replaces_the_ids() {
     let error = read(&path, &options).unwrap_err().to_string();
     assert!(
         error.ends_with(
-            "3 documents, but the query file counts 4: check that the files belong together and are complete"
+            "3 documents, but the query file lists 4: check that the files belong together and are complete"
         ),
         "{error}"
     );

@@ -221,8 +221,8 @@ fn errors_are_json() {
     let cases: Vec<(Vec<u8>, u16, &str)> = vec![
         (json_request("[[1,2"), 400, "the body is not JSON: EOF while parsing a list at line 1 column 5"),
         (json_request(""), 400, "the body is empty"),
-        (json_request("[[1]]"), 400, "documents[0] has 1 features, the model scores 2"),
-        (json_request("[[1,2],[1,2,3]]"), 400, "documents[1] has more than 2 features, the model scores 2"),
+        (json_request("[[1]]"), 400, "documents[0] has 1 features, the model expects 2"),
+        (json_request("[[1,2],[1,2,3]]"), 400, "documents[1] has more than 2 features, the model expects 2"),
         (json_request("[[1,NaN]]"), 400, "the body is not JSON"),
         (json_request("[[1,null]]"), 400, "documents[0][1] is null"),
         (json_request("[[1,1e60]]"), 400, "documents[0][1] is 1e60, out of range for f32"),

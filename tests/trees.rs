@@ -1,5 +1,5 @@
-//! Trees trained by LightGBM with our gradients: every objective trains them, runs repeat and resume to the same bytes, and
-//! scores equal LightGBM's predictions.
+//! Trees trained by LightGBM with our gradients: every objective trains them, repeated and resumed runs give the same
+//! bytes, and scores equal LightGBM's predictions.
 
 use burnrank::model::Forest;
 use burnrank::setting::ModelChoice;

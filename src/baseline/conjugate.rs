@@ -3,9 +3,9 @@
 use super::algebra::dot;
 use crate::error::Result;
 
-/// Sufficient decrease: share of the decrease predicted by the slope at the start of a step (Armijo).
+/// Sufficient decrease: fraction of the decrease predicted by the slope at the start of a step (Armijo).
 const SUFFICIENT: f64 = 1e-4;
-/// A line search ends where the slope is at most this share of the slope at its start.
+/// A line search ends where the slope is at most this fraction of the slope at its start.
 const FLAT: f64 = 0.2;
 /// Maximum number of function evaluations per line search.
 const MAX_EVALUATIONS: usize = 20;

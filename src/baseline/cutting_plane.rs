@@ -22,16 +22,16 @@ impl Plane {
     }
 }
 
-/// A set of planes and the minimum above them.
+/// A set of cutting planes and the minimum of their regularised maximum.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Planes {
     pub weights: Vec<f64>,
     c: f64,
-    /// The first plane is zero: no constraint.
+    /// The first plane is zero and so imposes no constraint.
     planes: Vec<Plane>,
     /// Dual variables, one per plane; their sum is C.
     shares: Vec<f64>,
-    /// Dot products of the slopes of all planes, as far as computed.
+    /// Dot products of the slopes of all planes that have been computed so far.
     #[serde(skip)]
     products: Vec<Vec<f64>>,
 }
@@ -92,7 +92,7 @@ impl Planes {
         self.products.clear();
     }
 
-    /// Moves the weights to the minimum above the planes, within `tolerance` times C.
+    /// Moves the weights to the minimum of the regularised maximum of the planes, to within `tolerance` times C.
     pub fn solve(&mut self, tolerance: f64, stop: &Stop) -> Result<()> {
         self.multiply();
         let mut heights: Vec<f64> =

@@ -46,9 +46,9 @@ pub(super) const KIND: ModelKind = ModelKind {
 const RESIDUAL: f64 = 0.01;
 /// Maximum number of products with the kernel matrix per step.
 const MAX_PRODUCTS: usize = 200;
-/// Training ends when a step decreases F by less than this share.
+/// Training ends when a step decreases F by less than this fraction.
 const TOLERANCE: f64 = 1e-7;
-/// Sufficient decrease: share of the decrease predicted by the slope at the start of a step (Armijo).
+/// Sufficient decrease: fraction of the decrease predicted by the slope at the start of a step (Armijo).
 const SUFFICIENT: f64 = 1e-4;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

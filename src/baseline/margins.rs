@@ -70,7 +70,7 @@ impl<'a> Margins<'a> {
         Ok(sums)
     }
 
-    /// The rows of each query with its part of a list.
+    /// Returns the rows of each query and the corresponding part of `list`.
     fn queries<'b, T>(&self, mut list: &'b mut [T]) -> Vec<(Range<usize>, &'b mut [T])> {
         let mut queries = Vec::with_capacity(self.offsets.len());
         for pair in self.offsets.windows(2) {

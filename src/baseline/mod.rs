@@ -89,7 +89,7 @@ pub(crate) trait Baseline: Clone + Send + Serialize + DeserializeOwned + 'static
 /// Input for creating a baseline.
 pub(crate) struct BaselineStart<'a> {
     pub settings: &'a BaselineSettings,
-    /// The metric that selects the best round, and that systems which optimise a metric optimise.
+    /// The metric that selects the best round. Baselines that optimise a metric optimise this one.
     pub metric: Arc<dyn Metric>,
     /// The training queries, scaled.
     pub train: &'a Dataset,
@@ -110,7 +110,8 @@ pub(crate) struct Round<'a> {
     pub metric: &'a dyn Metric,
     /// Number of the round, from 1.
     pub number: usize,
-    /// Seed of the run. A round seeds its generator with (seed, number), so that a resumed run draws the same numbers.
+    /// Seed of the run. A round seeds its generator with `(seed, number)`, so that a resumed run draws the same random
+    /// numbers.
     pub seed: u64,
     pub stop: &'a Stop,
 }

@@ -27,7 +27,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     help: "OAP-BPM: average of PRank perceptrons on random documents",
     optimises: super::prank::KIND.optimises,
     parameters: &[
-        Parameter::number("tau", 0.3, 0.001..=1.0, "share of documents that each perceptron sees"),
+        Parameter::number("tau", 0.3, 0.001..=1.0, "fraction of documents that each perceptron sees"),
         Parameter::number("perceptrons", 100.0, 1.0..=10_000.0, "number of perceptrons"),
     ],
     epochs: 100,

@@ -1,7 +1,8 @@
 //! The most violated ranking of a query: the one that maximises lost average precision plus its score.
 //!
-//! Yue, Finley, Radlinski and Joachims (SIGIR 2007), section 3.2 and algorithm 2: in this ranking the relevant documents are in
-//! score order, the irrelevant ones too, and the position of each irrelevant document can be violation independently.
+//! Yue, Finley, Radlinski and Joachims (SIGIR 2007), section 3.2 and algorithm 2: in this ranking, relevant documents
+//! are in score order, and so are irrelevant documents. The position of each irrelevant document can be optimised
+//! independently.
 
 use crate::error::Result;
 use crate::numeric::order::compare;
@@ -41,7 +42,7 @@ impl Worst {
     }
 }
 
-/// The number of relevant documents ahead of each irrelevant one; both lists are in descending score order.
+/// Returns the number of relevant documents ahead of each irrelevant one; both lists are in descending score order.
 ///
 /// If the j-th irrelevant document is ahead of the i-th relevant one, it lowers the precision there from `i / (i + j - 1)` to
 /// `i / (i + j)` and reverses the sign of the pair's score.

@@ -41,7 +41,7 @@ pub struct Args {
     /// Metric
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metric: String,
-    /// Share of improving directions to rule out
+    /// Fraction of improving directions to rule out
     #[arg(long, value_name = "SHARE", default_value_t = 0.01)]
     epsilon: f64,
     /// Probability of sampling none of them, one minus the confidence

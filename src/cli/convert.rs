@@ -49,7 +49,7 @@ pub struct Args {
     /// Omit features with value 0
     #[arg(long)]
     sparse: bool,
-    /// Round the features of a cache to f16; halves the file size and keeps three digits
+    /// Round the features of a cache to f16; halves the file size and keeps three significant digits
     #[arg(long)]
     pub half: bool,
     /// Feature names for a cache, one 'index name' per line
@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "KIND", default_value_t,
           help = format!("Feature scaling; one of {}", ScaleKind::ALL.map(ScaleKind::name).join(", ")))]
     scale: ScaleKind,
-    /// Training data to fit the scaling on [default: the file]
+    /// Training data to fit the scaling on [default: the converted file]
     #[arg(long, value_name = "FILE")]
     scale_on: Option<PathBuf>,
     /// Scores of the documents for a run, one per line

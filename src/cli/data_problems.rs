@@ -12,7 +12,7 @@ pub struct DataProblem {
     pub remedy: String,
 }
 
-/// Properties that decide whether a data set is usable for training or evaluation, computed in one fast pass.
+/// Properties that determine whether a data set is usable for training or evaluation, computed in one fast pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Essentials {
     features: usize,

@@ -56,7 +56,8 @@ const SERVE: &str = match cfg!(feature = "serve") {
     false => "Serve scores over HTTP (needs a build with --features serve)",
 };
 
-/// The options that `-h` shows; all for other commands. For settings of `train`, [`Setting::common`] decides instead.
+/// The options that `-h` shows, per command; for other commands it shows all. For settings of `train`, see
+/// [`Setting::common`].
 const COMMON: [(&str, &[&str]); 15] = [
     ("train", &["train", "valid", "test", "folds", "model", "out"]),
     (
@@ -90,7 +91,7 @@ const COMMON: [(&str, &[&str]); 15] = [
     ("split", &["out", "parts", "folds", "seed", "force"]),
 ];
 
-/// The options of all commands that `-h` shows.
+/// The options common to all commands that `-h` shows.
 const COMMON_GLOBAL: &[&str] = &["threads"];
 
 const TOOL: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}";

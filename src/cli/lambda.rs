@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     ui::print(&text)
 }
 
-/// Replaces minus zero by zero.
+/// Replaces negative zero with zero.
 fn without_minus_zero(value: Value) -> Value {
     match value {
         Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => json!(0.0),
@@ -200,7 +200,7 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
     Ok((queries, skipped))
 }
 
-/// The extreme values over all queries.
+/// The extreme values of all queries.
 struct Summary {
     queries: usize,
     potential: Potential,

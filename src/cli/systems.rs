@@ -34,7 +34,7 @@ pub struct System {
     pub values: Vec<Vec<Option<f64>>>,
 }
 
-/// Replaces `{}` in a name by the number of each fold, from 1. Without folds returns the name.
+/// Replaces `{}` in a name with the number of each fold, from 1. Without folds, returns the name.
 pub fn each_fold(pattern: &str, folds: Option<usize>) -> anyhow::Result<Vec<PathBuf>> {
     match folds {
         None => Ok(vec![PathBuf::from(pattern)]),
@@ -136,7 +136,7 @@ impl System {
     }
 }
 
-/// Returns the shortest end of each path that is unique, as in `a/model` and `b/model`.
+/// Returns the shortest unique suffix of each path, as in `a/model` and `b/model`.
 pub fn names(paths: &[String]) -> anyhow::Result<Vec<String>> {
     // Normalises `./a//b/` to `a/b`.
     let parts = |path: &String| -> Vec<OsString> {

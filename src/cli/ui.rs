@@ -81,7 +81,7 @@ fn message(style: Style, kind: &str, text: &str) {
     if stderr.is_terminal() {
         text = prose::lines(&text);
     }
-    // A closed standard error is not an error.
+    // If standard error is closed, there is nowhere to report the failure.
     let _ = writeln!(&stderr, "{}", text.replacen(kind, &paint(&stderr, style, kind), 1));
 }
 

@@ -165,8 +165,8 @@ pub fn text(error: &burnrank::Error) -> String {
     }
 }
 
-/// Replaces settings by options in a message. The library does not know options and names settings in backticks, as in
-/// `first_index`.
+/// Replaces settings with command-line options in a message. The library does not know the options; its messages name
+/// settings in backticks, as in `first_index`.
 pub fn with_options(text: &str) -> String {
     static OPTION_NAMES: OnceLock<HashSet<String>> = OnceLock::new();
     let options = OPTION_NAMES.get_or_init(|| {

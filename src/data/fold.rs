@@ -77,7 +77,7 @@ pub fn split(n_queries: usize, proportions: &[f64], seed: u64) -> Result<Vec<Vec
     Ok(shuffle_and_cut(n_queries, &sizes, seed))
 }
 
-/// Rounds shares to integers that sum to `total`: all down, then those with the largest remainders up.
+/// Rounds shares to integers that sum to `total`: those with the largest remainders up, the others down.
 fn largest_remainder(total: usize, shares: &[f64]) -> Vec<usize> {
     // 0.2 of 10 may be computed as 1.9999999999999998: a value this close to an integer is rounded to it.
     let floor = |share: f64| {

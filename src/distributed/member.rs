@@ -1,4 +1,4 @@
-//! A process of a group. A failure of one process ends all.
+//! A process of a group. If one process fails, all end.
 
 use super::single::Alone;
 use super::{Group, bytes_of, check_total, doubles_of, of_bytes, of_doubles};
@@ -172,7 +172,7 @@ impl Member {
     /// Waits for all processes, and fails if any has failed.
     ///
     /// # Errors
-    /// Those of [`Member::all_gather`].
+    /// The errors of [`Member::all_gather`].
     pub(crate) fn agree(&self, local: Result<()>) -> Result<()> {
         self.all_gather(local.map(|()| Vec::new())).map(|_| ())
     }

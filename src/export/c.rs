@@ -1,4 +1,4 @@
-//! `c`: a C99 source file that scores, with no dependency except the C library's mathematics.
+//! `c`: a C99 source file that scores documents, with no dependency except the C library's mathematics.
 //!
 //! It has one function, `NAME_score(features, documents, scores)`, for row-major features. Sums are f64.
 

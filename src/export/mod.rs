@@ -58,8 +58,8 @@ pub const FORMATS: &[Format] = &[
         help: "weights and scaling as tensors, for Python and others",
         write: safetensors::write,
     },
-    Format { name: "rust", help: "Rust source file that scores, without dependencies", write: rust::write },
-    Format { name: "c", help: "C99 source file that scores", write: c::write },
+    Format { name: "rust", help: "Rust source file that scores documents, without dependencies", write: rust::write },
+    Format { name: "c", help: "C99 source file that scores documents", write: c::write },
 ];
 
 /// An export format.

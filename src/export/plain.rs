@@ -41,7 +41,8 @@ pub(super) struct PlainTrees<'a> {
 /// Maximum number of branches, as a multiple of the original number, in addition to a million.
 const GROWTH: usize = 8;
 
-/// Maximum depth of nested branches: JSON parsers fail at a thousand brackets, two per level.
+/// Maximum depth of nested branches, which have two brackets per level: JSON parsers fail at a depth of a thousand
+/// brackets.
 const MAX_DEPTH: usize = 400;
 
 impl<'a> PlainTrees<'a> {

@@ -1,4 +1,4 @@
-//! `rust`: a Rust source file that scores, without dependencies.
+//! `rust`: a Rust source file that scores documents, without dependencies.
 //!
 //! It has one function, `score(features, scores)`, for row-major features. Sums are f64.
 

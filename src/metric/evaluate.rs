@@ -33,7 +33,7 @@ words! {
     }
 }
 
-/// Conventions of evaluation that the papers leave open. Reports print them in their headers.
+/// Evaluation conventions that the papers leave open. Reports print them in their headers.
 ///
 /// ```
 /// use burnrank::Conventions;
@@ -160,7 +160,7 @@ fn evaluate_one<S: Score>(
     }
     let highest = labels.iter().copied().fold(0.0, f32::max);
     Err(Error::Mismatch(format!(
-        "{} is not finite: label {highest} is too high for the gain 2^y - 1, use a linear gain as in 'ndcg:linear'",
+        "{} is not finite: label {highest} is too high for the gain 2^y - 1; use a linear gain, as in 'ndcg:linear'",
         metric.name()
     )))
 }

@@ -174,7 +174,7 @@ impl PairSwaps {
 
 /// Counts the documents before a position that are below a level.
 enum Below {
-    /// Row: position, column: level. O(1) per lookup, for few documents or levels.
+    /// A table with one row per position and one column per level, for few documents or levels. O(1) per lookup.
     Table { counts: Vec<u32>, width: usize },
     /// A wavelet matrix: O(log levels) per lookup, for any number of levels. For each bit of the levels, from the
     /// highest, the documents are sorted stably by the bit, and `zeros` holds for each position the number of documents

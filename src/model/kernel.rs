@@ -112,7 +112,7 @@ impl KernelRanker {
     /// If `width` is not the number of features.
     pub fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>> {
         if width != self.features {
-            return Err(Error::Mismatch(format!("the model scores {} features, the data has {width}", self.features)));
+            return Err(Error::Mismatch(format!("the model expects {} features, the data has {width}", self.features)));
         }
         let mut scores = vec![0.0; features.len() / width.max(1)];
         let blocks = scores.par_chunks_mut(BLOCK).zip(features.par_chunks(BLOCK * width.max(1)));

@@ -98,7 +98,7 @@ impl Model {
     /// Metrics without a finite value are left out.
     ///
     /// # Errors
-    /// Those of [`Model::score`].
+    /// The errors of [`Model::score`].
     pub fn evaluate(&self, data: &Dataset, metrics: &[Arc<dyn Metric>]) -> Result<BTreeMap<String, f64>> {
         Ok(means(metrics, &self.score(data)?, data))
     }
@@ -106,7 +106,7 @@ impl Model {
     /// Like [`Model::evaluate`], with a stop flag.
     ///
     /// # Errors
-    /// Those of [`Model::evaluate`], and [`Error::Stopped`].
+    /// The errors of [`Model::evaluate`], and [`Error::Stopped`].
     pub fn evaluate_until(
         &self,
         data: &Dataset,

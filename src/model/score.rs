@@ -79,7 +79,7 @@ fn no_kernels() -> Error {
 }
 
 fn mismatch(ranker: usize, data: usize) -> Error {
-    Error::Mismatch(format!("the model scores {ranker} features, the data has {data}"))
+    Error::Mismatch(format!("the model expects {ranker} features, the data has {data}"))
 }
 
 #[cfg(test)]

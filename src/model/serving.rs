@@ -122,7 +122,7 @@ impl ServingScorer {
     /// Like [`ServingScorer::score`], and returns the order of the candidates: highest score first, NaN last.
     ///
     /// # Errors
-    /// Those of [`ServingScorer::score`].
+    /// The errors of [`ServingScorer::score`].
     pub fn rank<'a>(&self, features: &[f32], scratch: &'a mut Scratch) -> Result<Ranked<'a>> {
         self.fill(features, scratch)?;
         let Scratch { scores, sorted, spare, order, .. } = scratch;

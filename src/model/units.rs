@@ -51,7 +51,7 @@ fn by_burn(input: Tensor<2>, function: Activation) -> Tensor<2> {
     }
 }
 
-/// Replaces every `x` by `g(x)`.
+/// Replaces every `x` with `g(x)`.
 pub(crate) fn activate(function: Activation, values: &mut [f32]) {
     dispatch(Units { function, values, derivatives: &mut [] });
 }
@@ -106,7 +106,7 @@ impl Vectorised for MovedUnit<'_> {
     }
 }
 
-/// Replaces inputs by values; `derivatives` has one derivative per value, or is empty.
+/// Replaces inputs with values; `derivatives` has one derivative per value, or is empty.
 struct Units<'a> {
     function: Activation,
     values: &'a mut [f32],

@@ -53,7 +53,7 @@ pub(crate) trait Named: Sized + 'static {
         })
     }
 
-    /// Words in the parameters of all rows, for corrections.
+    /// The words in the parameters of all rows, for spelling suggestions.
     fn words() -> Vec<&'static str> {
         let all = Self::rows().flat_map(|row| row.parameters().iter().chain(row.shared_parameters()));
         all.flat_map(Parameter::spellings).collect()
@@ -214,7 +214,7 @@ fn unknown_parameter<R: Named>(row: &R, part: &str) -> String {
     }
 }
 
-/// Replaces the head and words of a name by the nearest valid ones; `correct` corrects words that are not parameters.
+/// Replaces the head and words of a name with the nearest valid ones; `correct` corrects words that are not parameters.
 pub(crate) fn corrected<R: Named>(text: &str, correct: impl Fn(&str) -> Option<String>) -> String {
     let lower = plain(text);
     let (head, mut rest) = lower.split_at(end_of_part(&lower));

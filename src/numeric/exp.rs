@@ -2,7 +2,7 @@
 
 use crate::simd::{Simd, Vectorised, dispatch};
 
-/// Replaces each `x` by `e^x` with a relative error below 1e-14; `x` is clamped to -700..700.
+/// Replaces each `x` with `e^x`, with a relative error below 1e-14; `x` is clamped to -700..700.
 pub(crate) fn exponentials(values: &mut [f64]) {
     dispatch(Exponentials(values));
 }

@@ -124,7 +124,7 @@ impl Objective {
         self.loss.is_pointwise()
     }
 
-    /// Returns whether every query needs a seed.
+    /// Returns whether the loss is random, so that every query needs a seed.
     pub fn is_random(&self) -> bool {
         self.loss.is_random()
     }

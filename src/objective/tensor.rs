@@ -249,7 +249,7 @@ fn to_host(scores: Tensor<1>) -> Result<Vec<f32>> {
     scores.try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
 }
 
-/// Replaces NaN by the lowest score and clamps infinities, so that differences are finite.
+/// Replaces NaN with the lowest score and clamps infinities, so that differences are finite.
 fn safe(scores: Tensor<1>) -> Tensor<1> {
     let is_nan = scores.clone().without_autodiff().is_nan();
     scores.mask_fill(is_nan, -LARGEST_SCORE).clamp(-LARGEST_SCORE, LARGEST_SCORE)

@@ -235,12 +235,13 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
         while list.next_element_seed(Number(reader))?.is_some() {
             features += 1;
             if features > width {
-                let problem = format!("documents[{document}] has more than {width} features, the model scores {width}");
+                let problem =
+                    format!("documents[{document}] has more than {width} features, the model expects {width}");
                 return Err(reader.refuse(problem));
             }
         }
         if features < width {
-            let problem = format!("documents[{document}] has {features} features, the model scores {width}");
+            let problem = format!("documents[{document}] has {features} features, the model expects {width}");
             return Err(reader.refuse(problem));
         }
         reader.documents += 1;
@@ -319,8 +320,8 @@ mod tests {
             ("[[1,2]", "the body is not JSON: EOF while parsing a list at line 1 column 6"),
             ("[[1,2]] x", "the body is not JSON: trailing characters at line 1 column 9"),
             ("[[1,NaN]]", "the body is not JSON: expected value at line 1 column 5"),
-            ("[[1]]", "documents[0] has 1 features, the model scores 2"),
-            ("[[1,2],[1,2,3]]", "documents[1] has more than 2 features, the model scores 2"),
+            ("[[1]]", "documents[0] has 1 features, the model expects 2"),
+            ("[[1,2],[1,2,3]]", "documents[1] has more than 2 features, the model expects 2"),
             ("[[1,2],[1,null]]", "documents[1][1] is null: features must be finite numbers"),
             ("[[1,2],[1e39,0]]", "documents[1][0] is 1e39, out of range for f32"),
             (

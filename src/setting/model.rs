@@ -36,7 +36,7 @@ pub struct ModelKind {
     pub scaling: ScaleKind,
     /// Architecture; its size depends on the settings of nets and trees.
     pub architecture: Architecture,
-    /// The kind, which decides which settings it has.
+    /// The kind of the model, which determines its settings.
     pub kinds: Kinds,
     /// Whether it learns from single documents rather than pairs or lists, as PRank does.
     pub is_pointwise: bool,

@@ -19,7 +19,7 @@ const NETS: Kinds = Kinds::NETS;
 const TREES: Kinds = Kinds::TREES;
 const ONE_MODEL: Kinds = NETS.or(TREES).or(Kinds::BASELINES);
 
-/// Values that a row omits: those of a rarely used setting of nets that `tune` does not search.
+/// Defaults for the fields that a row omits: a rarely used setting of nets that `tune` does not search.
 const ROW: Setting = Setting {
     key: "",
     section: Section::Nets,
@@ -117,7 +117,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "epochs",
         section: Section::Training,
-        help: "Maximum number of epochs; passes over the training data for nets, trees for boosting, rounds for baselines",
+        help: "Maximum number of epochs: passes over the training data for nets, trees for boosting, rounds for baselines",
         value: Whole(1, u64::MAX),
         kinds: ONE_MODEL,
         default: OfData(
@@ -345,7 +345,7 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "shares",
-        help: "Number of shares of the training queries for distributed training: any number of processes up to this one trains the same model, byte for byte; 0 disables shares",
+        help: "Number of shares of the training queries for distributed training: runs with any number of processes up to this number train the same model, byte for byte; 0 disables shares",
         value: Whole(0, 4095),
         get: |config| config.shares.to_string(),
         set: |config, text| set(&mut config.shares, text),

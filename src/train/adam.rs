@@ -6,13 +6,13 @@ use burn::optim::{Adam, AdamState, AdaptiveMomentumState, Optimizer};
 use burn::tensor::{Device, Tensor};
 use burn_cubecl::cubecl::{self, prelude::*};
 
-/// Burn's Adam, computed by one kernel on a device of kernels.
+/// Burn's Adam, computed by a single kernel on GPU backends.
 #[derive(Clone)]
 pub(super) struct DeviceAdam {
-    /// What computes where there is no kernel.
+    /// Used where there is no kernel.
     pub burn: Adam,
     pub cube: Cube,
-    /// The factor of the weights in their own gradient.
+    /// L2 penalty: the factor of the weights in their own gradient.
     pub l2: f32,
 }
 

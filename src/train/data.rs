@@ -78,7 +78,8 @@ impl<'a> TrainingData<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`TrainingData::new`]; if another process fails; if processes differ in queries, scaling or shares.
+    /// The errors of [`TrainingData::new`]; also if another process fails, or if processes differ in queries, scaling
+    /// or shares.
     pub fn distributed(
         member: &Member,
         shares: usize,
@@ -112,7 +113,7 @@ impl<'a> TrainingData<'a> {
     /// Other queries with the scaling of these, such as the folds of an ensemble's members.
     ///
     /// # Errors
-    /// Those of [`TrainingData::new`].
+    /// The errors of [`TrainingData::new`].
     pub fn with_same_scaling(
         &self,
         train: impl Into<Cow<'a, Dataset>>,

@@ -1,4 +1,4 @@
-//! Identities of training runs, by the settings, data and targets that decide the result.
+//! Identities of training runs, computed from the settings, data and targets that determine the result.
 
 use crate::data::Targets;
 use crate::internal::hash::Hasher;

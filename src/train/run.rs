@@ -26,7 +26,7 @@ impl<'a> Trainer<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Trainer::epoch`] except [`Error::Stopped`], and those of the observer.
+    /// The errors of [`Trainer::epoch`] except [`Error::Stopped`], and those of the observer.
     pub fn run(
         &mut self,
         mut observer: impl FnMut(&Trainer<'a>, &EpochRecord) -> Result<ControlFlow<()>>,
@@ -60,7 +60,7 @@ impl<'a> Ensemble<'a> {
     /// Like [`Trainer::run`], for all members; the observer gets the new epochs of [`Ensemble::history`].
     ///
     /// # Errors
-    /// Those of [`Trainer::run`].
+    /// The errors of [`Trainer::run`].
     pub fn run(
         &mut self,
         mut observer: impl FnMut(&Ensemble<'a>, &[EpochRecord]) -> Result<ControlFlow<()>>,
@@ -83,7 +83,7 @@ impl<'a> Ensemble<'a> {
     /// Like [`Trainer::train`], for all members.
     ///
     /// # Errors
-    /// Those of [`Trainer::run`] and [`Trainer::finish`].
+    /// The errors of [`Trainer::run`] and [`Trainer::finish`].
     pub fn train(mut self) -> Result<Model> {
         self.run(|_, _| Ok(ControlFlow::Continue(())))?;
         self.finish()

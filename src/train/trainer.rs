@@ -74,8 +74,8 @@ impl<'a> Trainer<'a> {
     /// Prepares a run on scaled data, which other runs can share.
     ///
     /// # Errors
-    /// Those of [`Trainer::new`]; if the data has another scaling than the configuration; if processes that train
-    /// together have different settings.
+    /// The errors of [`Trainer::new`]; also if the data has another scaling than the configuration, or if processes that
+    /// train together have different settings.
     pub fn on(config: TrainConfig, data: Arc<TrainingData<'a>>, device: &Device) -> Result<Self> {
         config.check()?;
         if config.scaling != data.scaler.kind() {
@@ -327,7 +327,7 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// Everything but data that decides the bits of a run.
+/// Everything except data that determines the exact result of a run.
 fn facts(config: &TrainConfig, device: &Device) -> Vec<Fact> {
     let mut facts = setting_facts(&serde_json::to_value(config).unwrap_or_default());
     facts.push(("device".into(), device::host_backend(device).map_or("GPU", Backend::name).into()));

@@ -61,7 +61,7 @@ impl<'s> Bounds<'s> {
         if let Some(value) = value.into_iter().find(|value| !self.values.contains(value)) {
             let (low, high) = (self.values.start() + ROUNDING, self.values.end() - ROUNDING);
             let value = if value.abs() < 1e6 { value.to_string() } else { format!("{value:e}") };
-            return Err(format!("{} of {value} is not within {low} to {high}", self.search.metric));
+            return Err(format!("{} of {value} is not between {low} and {high}", self.search.metric));
         }
         let configs = self.folds.iter().map(|&queries| self.search.config(*trial, queries));
         let max_epochs = configs.map(|config| config.map_or(0, |config| config.epochs)).max().unwrap_or(0);
@@ -125,10 +125,10 @@ mod tests {
             (|outcome| outcome.rung = 4, "rung 4"),
             (|outcome| outcome.seconds = f64::NAN, "NaN seconds"),
             (|outcome| outcome.evaluation = None, "neither an evaluation nor a failure"),
-            (|outcome| outcome.evaluation.as_mut().unwrap().values[0] = Some(1e300), "is not within 0 to 1"),
+            (|outcome| outcome.evaluation.as_mut().unwrap().values[0] = Some(1e300), "is not between 0 and 1"),
             (
                 |outcome| outcome.evaluation.as_mut().unwrap().half_means[1] = -0.5,
-                "ndcg@5 of -0.5 is not within 0 to 1",
+                "ndcg@5 of -0.5 is not between 0 and 1",
             ),
             (|outcome| outcome.evaluation.as_mut().unwrap().validation_value = Some(f64::INFINITY), "ndcg@5 of inf"),
             (|outcome| _ = outcome.evaluation.as_mut().unwrap().values.pop(), "3 values and 1 folds"),

@@ -96,7 +96,7 @@ impl<'a> Candidate<'a> {
     /// Creates the runs, before the first epoch.
     ///
     /// # Errors
-    /// As [`Trainer::on`].
+    /// The errors of [`Trainer::on`].
     pub fn new(config: TrainConfig, data: &TuneData<'a>, device: &Device, stop: &Stop) -> Result<Self> {
         Self::of_folds(vec![config; data.halves().len()], data, device, stop)
     }

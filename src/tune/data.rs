@@ -21,7 +21,8 @@ pub struct TuneData<'a> {
 type Scaled<'a> = Vec<Arc<TrainingData<'a>>>;
 
 impl<'a> TuneData<'a> {
-    /// Creates the data from training and validation queries per fold. The seed decides how validation queries are split into halves.
+    /// Creates the data from training and validation queries per fold. The seed determines how validation queries are
+    /// split into halves.
     ///
     /// # Errors
     /// If there is no fold, or a fold has fewer than two validation queries.

@@ -59,7 +59,7 @@ impl Journal {
         if !metadata.is_file() {
             return Err(wrong(path, "not a file: choose another folder"));
         }
-        // The text and the parsed values.
+        // Memory for the text and the parsed values.
         memory::ask(metadata.len().saturating_mul(4), &format!("reading {}", path.display()), REMEDY)?;
         let text = std::fs::read(path).map_err(|error| Error::io(path, "read", error))?;
         let (length, outcomes) = match existing {

@@ -104,7 +104,7 @@ impl Search {
     /// Rejects training queries without pairs to learn from, unless the default's objective needs none.
     ///
     /// # Errors
-    /// As [`TrainConfig::check_pairs`], for the first fold without pairs.
+    /// The error of [`TrainConfig::check_pairs`] for the first fold without pairs.
     pub fn check_pairs(&self, data: &TuneData<'_>) -> Result<()> {
         let config = self.config(0, 1)?;
         data.training().try_for_each(|train| config.check_pairs(train))

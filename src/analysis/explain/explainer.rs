@@ -17,9 +17,9 @@ use std::sync::Arc;
 pub enum AttributionMethod {
     /// Weight times the difference from the mean document. Exact; parts sum to the score minus the mean document's score.
     Linear,
-    /// Path-dependent Shapley values of trees. Exact; parts sum to the score minus the expected score.
+    /// Path-dependent Shapley values of trees. They are exact: the parts sum to the score minus the expected score.
     Shapley,
-    /// Integrated gradients along the line between two documents. Parts sum to the difference of the scores within 0.1%.
+    /// Integrated gradients along the line between two documents. The parts sum to the difference of the scores to within 0.1%.
     IntegratedGradients,
 }
 
@@ -28,13 +28,13 @@ impl AttributionMethod {
     pub fn words(self) -> &'static str {
         match self {
             AttributionMethod::Linear => {
-                "weight x (scaled feature - its mean); exact, the parts sum to the difference of the scores"
+                "weight x (scaled feature - its mean); exact: the parts sum to the difference of the scores"
             }
             AttributionMethod::Shapley => {
-                "path-dependent Shapley values of the trees; exact, the parts sum to the difference of the scores"
+                "path-dependent Shapley values of the trees; exact: the parts sum to the difference of the scores"
             }
             AttributionMethod::IntegratedGradients => {
-                "integrated gradients along the line between the two scaled documents; the parts sum to the difference within 0.1%"
+                "integrated gradients along the line between the two scaled documents; the parts sum to the difference of the scores to within 0.1%"
             }
         }
     }
@@ -89,7 +89,7 @@ impl Explainer {
         let features = scorer.config().features;
         if data.n_features() != features {
             let width = data.n_features();
-            return Err(Error::Mismatch(format!("the model scores {features} features, the data has {width}")));
+            return Err(Error::Mismatch(format!("the model expects {features} features, the data has {width}")));
         }
         if data.n_documents() == 0 {
             return Err(Error::Data("no documents to explain a model with".into()));

@@ -70,8 +70,8 @@ const BLOCK: usize = 4096;
 
 /// Returns the permutation importance of each feature, in feature order, for data that is scaled as the scorer expects.
 ///
-/// Features are processed in parallel, each on a copy of a few queries at a time. Results depend on the seed but not on the number
-/// of threads. `progress` is called with the completed share, from any thread.
+/// Features are processed in parallel, each on a copy of a few queries at a time. Results depend on the seed but not on
+/// the number of threads. `progress` is called with the completed fraction, from any thread.
 ///
 /// ```
 /// use burnrank::analysis::explain::{Permute, importances};

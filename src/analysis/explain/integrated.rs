@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 /// Maximum error of the sum of the parts, relative to the difference of scores.
 const TOLERANCE: f64 = 1e-3;
-/// Refinement stops when the estimated error is below this share of the difference of scores.
+/// Refinement stops when the estimated error is below this fraction of the difference of scores.
 const TARGET: f64 = TOLERANCE / 10.0;
 /// Rounding error of a sum, relative to the sizes of its terms.
 const ROUNDING: f64 = 1e-12;

@@ -62,7 +62,7 @@ const MAX_DOCUMENTS: usize = 2_000;
 /// ```
 ///
 /// # Errors
-/// As [`Explainer::new`].
+/// The errors of [`Explainer::new`].
 pub fn model_importance(scorer: &Scorer, data: &Dataset) -> Result<ModelImportance> {
     if let Scorer::Trees(forest) = scorer {
         let gains = forest.split_gains();

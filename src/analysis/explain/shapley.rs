@@ -2,7 +2,7 @@
 //!
 //! If only the features in S are known, a tree's value is v(S) = sum over leaves of value x product over the features j on the
 //! leaf's path of (o_j if j is in S, else z_j), where o_j is 1 if the document satisfies all conditions on j on the path, else 0, and
-//! z_j is the product over these conditions of the share of training documents that satisfy them. The Shapley value of feature i
+//! z_j is the product over these conditions of the fraction of training documents that satisfy them. The Shapley value of feature i
 //! of d is
 //!
 //! phi_i = sum over S without i of |S|! (d - |S| - 1)! / d! (v(S and i) - v(S)).
@@ -26,7 +26,7 @@ pub(super) struct Paths {
 #[derive(Debug)]
 struct Path {
     value: f64,
-    /// The distinct features on the path, and the share of documents that satisfy the conditions on each.
+    /// The distinct features on the path, and the fraction of documents that satisfy the conditions on each.
     features: Vec<(usize, f64)>,
     /// The conditions on the path: branch, whether the path goes left, and index of the feature in `features`.
     steps: Vec<(usize, bool, usize)>,
@@ -165,7 +165,7 @@ impl Path {
     }
 }
 
-/// The share of each branch's documents that go left; 0 if no document reaches it.
+/// The fraction of each branch's documents that go left; 0 if no document reaches it.
 fn shares(tree: &Tree, counts: &[f64]) -> Vec<f64> {
     let mut order = Vec::with_capacity(tree.branches().len());
     let mut pending = if tree.branches().is_empty() { vec![] } else { vec![0] };

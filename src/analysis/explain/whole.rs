@@ -94,7 +94,7 @@ pub struct Explanation {
 /// Explains a model on raw data. The data is scaled in place, without a second copy. Without a baseline, the model is compared with
 /// the best single feature of the data.
 ///
-/// `progress` is called with the completed share, from any thread.
+/// `progress` is called with the completed fraction, from any thread.
 ///
 /// ```
 /// use burnrank::analysis::explain::{ExplainOptions, AttributionMethod, explain};

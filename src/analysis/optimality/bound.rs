@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// `K = ceil(ln delta / ln(1 - epsilon))`: if a share `epsilon` of all directions improved the metric, `K` random directions would
+/// `K = ceil(ln delta / ln(1 - epsilon))`: if a fraction `epsilon` of all directions improved the metric, `K` random directions would
 /// contain one of them with probability at least `1 - delta` (On the Local Optimality of LambdaRank, section 5).
 ///
 /// ```
@@ -28,8 +28,8 @@ pub fn directions_needed(epsilon: f64, delta: f64) -> Result<usize> {
     Ok(needed as usize)
 }
 
-/// `(1 - epsilon)^K`: the probability that none of `K` random directions improves the metric although a share `epsilon` of all
-/// directions does. An upper bound for every larger share.
+/// `(1 - epsilon)^K`: the probability that none of `K` random directions improves the metric although a fraction `epsilon` of all
+/// directions does. An upper bound for every larger fraction.
 ///
 /// ```
 /// assert!((burnrank::analysis::optimality::miss_probability(459, 0.01) - 0.0099).abs() < 1e-4);
@@ -38,7 +38,7 @@ pub fn miss_probability(directions: usize, epsilon: f64) -> f64 {
     ((-epsilon).ln_1p() * directions as f64).exp()
 }
 
-/// `1 - delta^(1/K)`: upper confidence bound, at level `1 - delta`, for the share of improving directions if none of `K` random
+/// `1 - delta^(1/K)`: upper confidence bound, at level `1 - delta`, for the fraction of improving directions if none of `K` random
 /// directions improves the metric.
 ///
 /// ```

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Result of a Monte-Carlo test with one-sided error of whether a model is at a local optimum of a metric
 /// (On the Local Optimality of LambdaRank, section 5).
 ///
-/// An improvement that was found is certain. If none was found, the share of improving directions is bounded; see
+/// An improvement that was found is certain. If none was found, the fraction of improving directions is bounded; see
 /// [`StepReport::miss`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Certificate {
@@ -27,7 +27,7 @@ pub struct Certificate {
     pub length: f64,
     /// Metric value at the model's weights.
     pub value: f64,
-    /// Share of improving directions to refute.
+    /// Fraction of improving directions to refute.
     pub epsilon: f64,
     /// Maximum probability of missing all of them.
     pub delta: f64,
@@ -55,10 +55,10 @@ pub struct StepReport {
     /// The move with the largest improvement; its `rise` is negative if every move makes the metric worse.
     pub best: Move,
     /// `(1 - epsilon)^directions`, if no direction improves the metric: an upper bound for the probability of this outcome if a
-    /// share `epsilon` or more of all directions did improve it at one of these steps. It is NOT the probability that the model is
+    /// fraction `epsilon` or more of all directions did improve it at one of these steps. It is NOT the probability that the model is
     /// not at a local optimum.
     pub miss: Option<f64>,
-    /// `1 - delta^(1/directions)`, if no direction improves the metric: at confidence `1 - delta`, fewer than this share of all
+    /// `1 - delta^(1/directions)`, if no direction improves the metric: at confidence `1 - delta`, less than this fraction of all
     /// directions do.
     pub share: Option<f64>,
     /// Minimum, mean and maximum over all directions at each step.

@@ -55,7 +55,7 @@ impl EachWeight {
 /// Moves each weight alone by plus and minus every step of every set of the options and evaluates the metric.
 ///
 /// # Errors
-/// As [`certify`](super::certify).
+/// The errors of [`certify`](super::certify).
 pub fn each_weight(
     ranker: &Ranker,
     data: &Dataset,

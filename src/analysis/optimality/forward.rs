@@ -10,7 +10,7 @@ impl Sweep<'_> {
     /// Returns the mean of the metric at each of `count` points. `move_to` changes a copy of the net's weights to the weights of a
     /// point.
     ///
-    /// Scores are bit-identical to those of a model with these weights. Calls `progress` with the completed share.
+    /// Scores are bit-identical to those of a model with these weights. Calls `progress` with the completed fraction.
     pub(super) fn at_points(
         &self,
         count: usize,

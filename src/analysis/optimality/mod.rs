@@ -31,7 +31,7 @@ const CAUTIOUS: usize = 16;
 
 /// Moves all weights of a ranker along random directions and evaluates the metric on data that is scaled as the ranker expects.
 ///
-/// `progress` is called with the completed share of the work. All computation runs on the host, whatever the ranker's device,
+/// `progress` is called with the completed fraction of the work. All computation runs on the host, whatever the ranker's device,
 /// with the arithmetic of host scoring.
 /// done on the host, in the arithmetic of scoring there.
 ///
@@ -74,7 +74,7 @@ pub fn certify(
 /// Random weights are not a local optimum, so a test that does not detect this is not conclusive for other weights.
 ///
 /// # Errors
-/// As [`certify`].
+/// The errors of [`certify`].
 pub fn certify_control(
     ranker: &Ranker,
     data: &Dataset,

@@ -13,7 +13,7 @@ pub const FINE_STEPS: [f64; 10] = [0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.0
 /// Options for the search for a better point near a model's weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertifyOptions {
-    /// Share of improving directions to refute.
+    /// Fraction of improving directions to refute.
     pub epsilon: f64,
     /// Maximum probability of missing all improving directions.
     pub delta: f64,

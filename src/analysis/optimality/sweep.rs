@@ -62,7 +62,7 @@ impl<'a> Sweep<'a> {
     ) -> Result<Self> {
         if data.n_features() != net.features() {
             let (net, data) = (net.features(), data.n_features());
-            return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
+            return Err(Error::Mismatch(format!("the model expects {net} features, the data has {data}")));
         }
         // `evaluate` validates the labels; the incremental evaluator does not.
         metric::evaluate(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
@@ -101,7 +101,7 @@ impl<'a> Sweep<'a> {
 
     /// Returns the mean of the metric at each step along each direction, shaped `[directions, steps]`.
     ///
-    /// Calls `progress` with the completed share.
+    /// Calls `progress` with the completed fraction.
     pub fn along(&self, directions: &[Vec<f32>], steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
         if self.net.depth() > 1 {
             let move_to = |point: usize, weights: &mut [f32]| {
@@ -132,7 +132,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// As [`Sweep::along`], for each weight moved alone. Needs no product: the column of a weight is a feature.
+    /// Like [`Sweep::along`], but for each weight moved alone. Needs no product: the column of a weight is a feature.
     pub fn alone(&self, weights: Range<usize>, steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
         if self.net.depth() > 1 {
             let move_to = |point: usize, moved: &mut [f32]| {

@@ -31,9 +31,10 @@ impl Bootstrap {
 
 /// Computes a bootstrap interval of the mean difference from `resamples` samples with replacement.
 ///
-/// Percentile: the quantiles at (1 - level) / 2 and (1 + level) / 2 of the resampled means. BCa (Efron 1987): the quantiles at
-/// Phi(z0 + (z0 + z) / (1 - a (z0 + z))) instead, where z is the normal quantile of the same share, z0 that of the share of
-/// resampled means below the observed mean, and a = sum(u^3) / (6 sum(u^2)^1.5) with u the deviations from the mean.
+/// Percentile: the quantiles at (1 - level) / 2 and (1 + level) / 2 of the resampled means. BCa (Efron 1987): the
+/// quantiles at Phi(z0 + (z0 + z) / (1 - a (z0 + z))) instead, where z is the normal quantile of the same level, z0
+/// that of the fraction of resampled means below the observed mean, and a = sum(u^3) / (6 sum(u^2)^1.5) with u the
+/// deviations from the mean.
 ///
 /// Returns `None` for fewer than two differences, values that are not finite, no resamples, or a level outside (0, 1).
 ///

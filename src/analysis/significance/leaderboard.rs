@@ -107,7 +107,7 @@ impl Leaderboard {
     /// Builds the leaderboard from existing comparisons of all pairs, in the order (0, 1), (0, 2), ..., (1, 2), ...
     ///
     /// # Errors
-    /// As [`Leaderboard::new`], and if there is not exactly one comparison per pair.
+    /// The errors of [`Leaderboard::new`]; also if there is not exactly one comparison per pair.
     pub fn of_comparisons(systems: &[PerQuery<'_>], alpha: f64, comparisons: &[Comparison]) -> Result<Leaderboard> {
         let pairs = (0..systems.len()).flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)));
         let names_match = |((first, second), comparison): ((usize, usize), &Comparison)| {

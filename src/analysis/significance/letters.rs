@@ -68,11 +68,11 @@ fn letter(group: usize) -> String {
     if group < 52 { letter.to_string() } else { format!("{letter}{}", group / 52 + 1) }
 }
 
-/// Assigns letters such that two systems share one exactly if `differ(i, j)`, called with i < j, is false.
+/// Assigns letters such that two systems share a letter if and only if `differ(i, j)`, called with i < j, is false.
 ///
-/// Uses insert-and-absorb (Piepho 2004), by systems: each system is inserted into the existing groups, splitting those with a
-/// member that it differs from, and groups contained in others are absorbed. This yields all maximal groups without a
-/// difference; groups that no pair needs are then dropped. Letters follow the order of the systems.
+/// Uses the insert-and-absorb algorithm (Piepho 2004): each system is inserted into the existing groups, splitting
+/// those with a member that it differs from, and groups contained in others are absorbed. This yields all maximal
+/// groups without a difference; groups that no pair needs are then dropped. Letters follow the order of the systems.
 ///
 /// With more than 1,000 maximal groups, which can happen if differences follow no order, a group is created only for a pair
 /// that no group contains yet. This gives more letters than necessary, with the same meaning.

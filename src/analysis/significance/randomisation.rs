@@ -24,7 +24,7 @@ pub struct Randomisation {
     pub p: f64,
 }
 
-/// Returns the share of sign assignments whose mean difference is at least as far from 0 as the observed one.
+/// Returns the fraction of sign assignments whose mean difference is at least as far from 0 as the observed one.
 ///
 /// Up to 32 nonzero differences, all 2^n assignments are enumerated. For more, `draws` assignments are sampled from `seed`
 /// and p = (1 + hits) / (1 + draws). If every difference is 0, p is 1. Returns `None` for no differences, for values or sums

@@ -15,7 +15,7 @@ pub(super) fn smooth(n: u32, shift: f64) -> Vec<f64> {
     pairs(n).map(|(x, y)| (y + shift) - x).collect()
 }
 
-/// As [`smooth`], with x and y rounded down to eighths, so that there are zeros and ties.
+/// Like [`smooth`], but with x and y rounded down to eighths, so that there are zeros and ties.
 pub(super) fn coarse(n: u32, shift: f64) -> Vec<f64> {
     let eighths = |v: f64| (v * 8.0).floor() / 8.0;
     pairs(n).map(|(x, y)| (eighths(y) + shift) - eighths(x)).collect()

@@ -132,7 +132,7 @@ impl Evaluation {
                 (
                     figure::lines(
                         &format!("Distribution of {main}"),
-                        (main, "share of queries"),
+                        (main, "fraction of queries"),
                         &distributions,
                         false,
                     )?,
@@ -201,7 +201,7 @@ impl Evaluation {
     }
 }
 
-/// Points of the cumulative distribution: value and share of queries.
+/// Points of the cumulative distribution: value and fraction of queries.
 fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -34,8 +34,8 @@ pub fn section(args: &Args, models: &[ReportedModel]) -> String {
         ));
     }
     text + &aside(
-        "A command gives the same bytes on the same kind of CPU, with any number of threads. Models do not store input \
-         options such as --first-index.",
+        "A command gives the same model, byte for byte, on the same kind of CPU, with any number of threads. Models do not \
+         store input options such as --first-index.",
     )
 }
 

@@ -103,7 +103,7 @@ impl Fold {
     }
 }
 
-/// The trained models: one line if all folds have the same, else one per fold.
+/// The trained models: a single line if all folds have the same model, otherwise one line per fold.
 fn models(aim: &str, folds: &[Fold]) -> String {
     let mut words: Vec<String> = folds.iter().map(Fold::words).collect();
     words.dedup();

@@ -96,7 +96,7 @@ impl Repeats {
             let scores = model.score(test)?;
             for (metric, seeds) in self.metrics.iter().zip(&mut self.values) {
                 let values = evaluate(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
-                // A metric without a value on these labels was reported before.
+                // Metrics that have no value on these labels were reported earlier.
                 let values = values.unwrap_or_else(|_| vec![None; test.n_queries()]);
                 seeds[place].folds.push(Summary::of(&values).mean);
                 seeds[place].queries.extend(values);

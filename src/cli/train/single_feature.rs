@@ -87,7 +87,7 @@ impl SingleFeature {
             Summary::of(&best.values).mean,
             Summary::of(&values).mean,
         );
-        let remedy = "check that it is not computed from the labels; else try another --scale, --objective or --model, or more data";
+        let remedy = "check that it is not computed from the labels; otherwise try another --scale, --objective or --model, or use more data";
         Some(Warning::of_run(run, what, remedy))
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 impl Dataset {
-    /// Whether the file may omit features that are 0: some document lists fewer features than another.
+    /// Whether the file may omit features that are 0: true if some documents list fewer features than others.
     ///
     /// The last features of sparse data may be missing from the whole file. Data that lists every feature of every document,
     /// and data built by [`Dataset::new`], is not sparse.

@@ -139,7 +139,7 @@ pub(super) fn by_counts(name: &str, outcomes: &[ParsedBlock], rows: usize, count
     let total: usize = counts.iter().sum();
     if total != rows {
         return Err(Error::Mismatch(format!(
-            "{name}: {rows} documents, but the query file counts {total}: check that the files belong together and are complete"
+            "{name}: {rows} documents, but the query file lists {total}: check that the files belong together and are complete"
         )));
     }
     memory::ask(

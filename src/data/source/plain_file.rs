@@ -46,7 +46,7 @@ pub(crate) fn changed(name: &str) -> Error {
     whole_file(name, "the file changed while it was being read", "read it again when it is no longer written to")
 }
 
-/// A file with random access that is neither compressed nor empty.
+/// A file with random access, neither compressed nor empty.
 #[derive(Debug)]
 pub(crate) struct Plain {
     name: String,

@@ -1,4 +1,4 @@
-//! Checksum of everything that decides a model's scores: weights, shape and scaling.
+//! Checksum of everything that determines a model's scores: weights, shape and scaling.
 
 use super::info::ModelInfo;
 use crate::internal::hash::Hasher;

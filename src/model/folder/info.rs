@@ -49,7 +49,7 @@ pub struct ModelInfo {
     /// Members of an ensemble; empty for a single model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberInfo>,
-    /// Checksum of everything that decides scores: format, shape, scaling and weights.
+    /// Checksum of everything that determines scores: format, shape, scaling and weights.
     pub checksum: String,
     /// Feature scaling.
     pub scaler: Scaler,

@@ -42,7 +42,7 @@ impl Model {
     /// Like [`Model::save`], for a locked path.
     ///
     /// # Errors
-    /// Those of [`Model::save`].
+    /// The errors of [`Model::save`].
     pub fn save_to(&self, place: &ModelPlace) -> Result<()> {
         let target = place.folder();
         occupant(target)?;

@@ -101,7 +101,7 @@ impl Forest {
         }
     }
 
-    /// The features whose categories have names other than their numbers, and the lists of the table.
+    /// The features with categories, and the category names of each, if any name is not simply the category's number.
     pub(super) fn coded_features(&self) -> Option<(Vec<usize>, Vec<Vec<Value>>)> {
         let line = self.tail.lines().rev().find_map(|line| line.strip_prefix(LISTS))?;
         let lists: Vec<Vec<Value>> = serde_json::from_str(line).ok()?;

@@ -74,7 +74,7 @@ impl Forest {
     /// Like [`Forest::read`], from a text; `file` is its name in messages.
     ///
     /// # Errors
-    /// Those of [`Forest::parse`].
+    /// The errors of [`Forest::parse`].
     pub fn parse_any(file: &str, text: &str) -> Result<Self> {
         if text.trim_start().starts_with('{') { xgboost::parse(file, text) } else { text::parse(file, text) }
     }
@@ -172,7 +172,7 @@ impl Forest {
     /// Adds the values of tree number `index` to the scores of row-major documents of `width` features.
     ///
     /// # Errors
-    /// Those of [`Forest::score_rows`], and if there is no such tree.
+    /// The errors of [`Forest::score_rows`]; also if there is no such tree.
     pub fn add_tree(&self, index: usize, features: &[f32], width: usize, scores: &mut [f64]) -> Result<()> {
         self.check_rows(features, width, scores)?;
         let Some(tree) = self.trees.get(index) else {
@@ -185,7 +185,7 @@ impl Forest {
     fn check_rows(&self, features: &[f32], width: usize, scores: &[f64]) -> Result<()> {
         if width != self.features {
             let trees = self.features;
-            return Err(Error::Mismatch(format!("the model scores {trees} features, the data has {width}")));
+            return Err(Error::Mismatch(format!("the model expects {trees} features, the data has {width}")));
         }
         if features.len() != scores.len() * width {
             let (values, documents) = (features.len(), scores.len());

@@ -9,13 +9,13 @@ use super::tree::WhenMissing;
 /// LightGBM treats values of at most this magnitude as zero.
 pub(crate) const ZERO: f32 = 1e-35;
 
-/// Replaces values that LightGBM treats as zero by zero.
+/// Replaces values that LightGBM treats as zero with zero.
 #[inline(always)]
 pub(super) fn flushed(value: f32) -> f32 {
     if value.abs() <= ZERO { 0.0 } else { value }
 }
 
-/// The integer of a value that is neither NaN nor -0.
+/// Maps a value that is neither NaN nor -0 to an integer; the order of values is kept.
 #[inline(always)]
 fn ordered(value: f32) -> i32 {
     let bits = value.to_bits().cast_signed();

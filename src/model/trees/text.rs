@@ -42,7 +42,7 @@ impl Complaint<'_> {
 /// Parses LightGBM's text; `file` is its name in messages.
 pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
     let complaint = Complaint { file };
-    // A branch has about 20 characters of text; it is kept as text, as a branch, and compiled.
+    // A branch takes about 20 characters of text, and is stored as text, parsed and compiled.
     memory::ask(8 * text.len() as u64, &format!("the trees of {file}"), "use fewer trees")?;
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line)).peekable();
     let mut head = Vec::new();

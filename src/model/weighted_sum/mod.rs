@@ -92,7 +92,7 @@ fn sum_of_forests(forests: &[(&Forest, f64)]) -> Result<Forest> {
     Forest::from_trees(forests.first().map_or(0, |(forest, _)| forest.n_features()), trees)
 }
 
-/// Combines all points, with weights multiplied.
+/// Combines the points of all kernels, with their weights multiplied by the factors.
 fn sum_of_kernels(kernels: &[(&KernelRanker, f64)]) -> Result<KernelRanker> {
     let Some((first, _)) = kernels.first() else {
         return Err(Error::Config("a sum of no kernels".into()));

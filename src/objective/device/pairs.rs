@@ -8,7 +8,7 @@ use burn_cubecl::cubecl::{self, prelude::*};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum KernelForm {
     Constant,
-    /// As `Constant`, with half of the weight in each direction for documents of the same class.
+    /// Like `Constant`, but with half of the weight in each direction for documents of the same class.
     ConstantOrTied,
     Gap,
     Discounts,

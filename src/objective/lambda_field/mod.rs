@@ -31,10 +31,10 @@ pub enum Construction {
     RankNetWeightPairs,
     /// "A smoothed version of RankNetWeightPairs where the gain obtained by swapping a pair is lower-bounded by 1."
     ///
-    /// A swap changes a normalised metric by less than 1, so this bound alone would leave plain RankNet. Gains are
-    /// therefore measured in units of the query's mean gain over its pairs, and every pair has strength `max(1, gain)`.
-    /// For binary metrics (MAP, MRR, bpref, precision, recall) labels are relevant or not, as in the paper: labels on
-    /// the same side of the threshold do not form pairs.
+    /// A swap changes a normalised metric by less than 1, so this bound alone would reduce it to plain RankNet. Gains
+    /// are therefore measured in units of the query's mean gain over its pairs, and every pair has strength
+    /// `max(1, gain)`. For binary metrics (MAP, MRR, bpref, precision, recall) labels are relevant or not, as in the
+    /// paper: labels on the same side of the threshold do not form pairs.
     SpringSmooth,
     /// "Estimates the gradient by the change in accuracy with respect to the difference in scores between two adjacent
     /// documents in an ordered list. A margin is added to handle very small score differences."

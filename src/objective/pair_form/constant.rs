@@ -28,7 +28,7 @@ impl LaneForm for Ordered {
     }
 }
 
-/// As [`Ordered`], with half of the weight in each direction for equal labels.
+/// Like [`Ordered`], but with half of the weight in each direction for equal labels.
 pub(super) struct OrderedOrTied;
 
 impl LaneForm for OrderedOrTied {

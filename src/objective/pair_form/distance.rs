@@ -37,7 +37,7 @@ pub(super) fn moments<const LOSS: bool, const HESSIAN: bool>(node: &mut Node<'_>
 }
 
 pub(super) fn tensors(pairs: &PairTensors, share: f64) -> Tensor<3> {
-    // Avoid distance 0, that of a document to itself: it is not a pair.
+    // Avoid distance 0, which occurs only between a document and itself. This is not a pair.
     let distance = pairs.distance().clamp_min(1.0);
     let near = discount_gap(distance.clone(), distance.ones_like()).mul_scalar(share);
     pairs.gap() * (pairs.discounts() + near)

@@ -48,7 +48,7 @@ pub enum PairForm {
     Gap,
     /// Difference of the first values times difference of the second values.
     Discounts,
-    /// As `Discounts`, divided by 1 - the first value of the upper document.
+    /// Like `Discounts`, but divided by 1 - the first value of the upper document.
     Rest,
     /// Difference of the first values times the sum of the difference of the second values and `share delta_ij`.
     /// `delta_ij = 1/D_m - 1/D_(m+1)` decreases with the distance `m` of the ranks.

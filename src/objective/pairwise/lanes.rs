@@ -36,9 +36,9 @@ pub(in super::super) struct Sides<V> {
 pub(in super::super) trait LaneForm: Send + Sync {
     /// Whether the weight depends on the distance of ranks.
     const NEAR: bool = false;
-    /// Whether the row, which is ranked above its columns, has a factor.
+    /// Whether the document of the row, which is ranked above those of its columns, has a factor.
     const UPPER: bool = false;
-    /// Whether the column may be preferred.
+    /// Whether the document of the column may be the preferred one.
     const SWAPS: bool = true;
 
     /// First value of padding, given the lowest first value of the documents.

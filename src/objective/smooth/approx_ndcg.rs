@@ -22,8 +22,8 @@ pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
 /// `C = 1 - sum_i G_i / log2(1 + r_i)`, NDCG with smooth ranks
 /// `r_i = 1 + sum over j != i of sigmoid(alpha (s_j - s_i))`.
 ///
-/// Takes `O(n m)` for `m` documents with a gain. Loss and gradient are 0 if all labels are equal. The loss is not
-/// convex: second derivatives may be negative.
+/// Takes `O(n m)` time for `n` documents, `m` of them with a nonzero gain. Loss and gradient are 0 if all labels are
+/// equal. The loss is not convex: second derivatives may be negative.
 #[derive(Debug)]
 pub(in super::super) struct ApproxNdcg {
     /// Steepness of the sigmoids. The default of 10 corresponds to TensorFlow Ranking's temperature of 0.1; Rax and

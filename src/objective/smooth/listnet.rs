@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "listnet",
     parameters: &[],
-    help: "cross entropy of top-one probabilities from labels and from scores (ListNet)",
+    help: "cross entropy between top-one probabilities of the labels and of the scores (ListNet)",
     make: Make::Smooth(|_| Arc::new(SmoothLoss(ListNet))),
 };
 

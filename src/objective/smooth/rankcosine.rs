@@ -1,4 +1,4 @@
-//! RankCosine (Qin et al. 2008).
+//! RankCosine (Qin et al., 2008).
 
 use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};

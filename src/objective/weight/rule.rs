@@ -1,8 +1,8 @@
 //! Rules that derive a document's values from labels and ranks, for devices that compute ranks without sorting.
 
-/// The rule by which the values set by [`PairWeight::values`](super::PairWeight::values) follow from labels and ranks.
+/// How the values that [`PairWeight::values`](super::PairWeight::values) sets are computed from labels and ranks.
 ///
-/// A device computes ranks and then the values by this rule, so that no list is copied to the host.
+/// A device computes the ranks and then applies this rule, so that no list is copied to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueRule {

@@ -18,7 +18,7 @@ pub(in crate::train) struct Evaluated {
 }
 
 impl Partition {
-    /// Gathers the values of all processes from those of each.
+    /// Gathers the values of all processes.
     ///
     /// # Errors
     /// If a process has failed or cannot be reached.

@@ -1,7 +1,7 @@
 //! Engines compute the gradient of a batch: on the host's cores, on a GPU, or in several processes.
 //!
-//! The [loop over batches](super::epoch) is the same for all. An engine decides where the documents are stored and in
-//! which order numbers are summed, which decides the bytes of a model. A new engine is one file here and one line of
+//! The [loop over batches](super::epoch) is the same for all. An engine determines where the documents are stored and
+//! in which order numbers are summed, and so the exact bytes of a model. A new engine is one file here and one line of
 //! [`choose`].
 
 #[cfg(feature = "cubecl")]
@@ -82,7 +82,7 @@ pub(super) trait Batches {
     /// The net after the last batch, and the sums over the epoch.
     ///
     /// # Errors
-    /// Those of [`Batches::gradient`].
+    /// The errors of [`Batches::gradient`].
     fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)>;
 }
 

@@ -12,7 +12,8 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::cell::Cell;
 
-/// The documents of a part, about: fewer are not worth a graph of their own, more leave the cache.
+/// Approximate number of documents in a part: fewer are not worth a separate autodiff graph, and more do not fit into
+/// the cache.
 ///
 /// The parts of a batch never depend on the number of threads, so neither do the sums over them.
 const DOCUMENTS: usize = 2048;
@@ -21,14 +22,14 @@ thread_local! {
     static FEATURES: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
-/// What the parts of an epoch have in common.
+/// What all parts of an epoch have in common.
 pub(super) struct PartContext<'a> {
     pub epoch: &'a EpochStart<'a>,
     /// Lambda or tensor, never auto.
     pub path: GradientPath,
     /// With autodiff.
     pub device: &'a Device,
-    /// Whether that is the host.
+    /// Whether the device is the host.
     pub host: bool,
     /// The number of the first query of the data among those of all processes.
     first: usize,
@@ -40,9 +41,9 @@ impl<'a> PartContext<'a> {
     }
 }
 
-/// What a part of a batch adds to it.
+/// What a part contributes to its batch.
 pub(super) struct PartGradient {
-    /// By the weights, of the mean over the queries of the whole batch.
+    /// Gradient with respect to the weights, of the mean over the queries of the whole batch.
     pub gradients: GradientsParams,
     /// Of the mean over the queries of the whole batch.
     pub result: QueryResult,

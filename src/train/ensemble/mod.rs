@@ -59,7 +59,7 @@ impl<'a> Ensemble<'a> {
             if let Some(other) = others.iter().find(|other| other.config.metric != first.config.metric) {
                 let (one, two) = (&first.config.metric, &other.config.metric);
                 return Err(Error::Config(format!(
-                    "members use different metrics, {one} and {two}: set the same for all"
+                    "members use different metrics, {one} and {two}: use the same metric for all"
                 )));
             }
             if others.iter().any(|other| other.data.scaler != first.data.scaler) {
@@ -171,7 +171,7 @@ impl<'a> Ensemble<'a> {
     /// the others run.
     ///
     /// # Errors
-    /// Those of [`Trainer::epoch`].
+    /// The errors of [`Trainer::epoch`].
     pub fn epoch(&mut self) -> Result<()> {
         let (whole, several) = (self.epochs(), self.members.len() > 1);
         let next = self.members.par_iter_mut().enumerate();

@@ -11,7 +11,7 @@ impl Ensemble<'_> {
     /// Like [`Trainer::resume`](crate::Trainer::resume), for all members.
     ///
     /// # Errors
-    /// Those of [`Trainer::resume`](crate::Trainer::resume).
+    /// The errors of [`Trainer::resume`](crate::Trainer::resume).
     pub fn resume(mut self, path: &Path) -> Result<Self> {
         if self.members.len() == 1 {
             self.members = self.members.into_iter().map(|only| only.resume(path)).collect::<Result<_>>()?;

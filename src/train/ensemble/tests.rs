@@ -98,7 +98,7 @@ fn the_model_scores_as_the_mean_of_its_members_and_is_evaluated_itself() {
     let metrics = [crate::metric::parse("ndcg@10").unwrap()];
     assert_eq!(model.info.metrics["valid"], model.evaluate(&valid, &metrics).unwrap());
     assert_eq!(model.best_value(), Some(model.info.metrics["valid"]["ndcg@10"]));
-    // The same as averaging finished models with unscaled data.
+    // Averaging the finished models on unscaled data gives the same model.
     let folded = Model::ensemble(&alone, &train).unwrap();
     assert_eq!(folded.scorer.to_bytes().unwrap(), model.scorer.to_bytes().unwrap());
     assert_eq!((folded.info.members, folded.history.len()), (model.info.members, model.history.len()));

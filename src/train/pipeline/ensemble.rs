@@ -23,7 +23,7 @@ impl<'a> Ensemble<'a> {
     /// turn.
     ///
     /// # Errors
-    /// Those of [`Trainer::on`], [`Trainer::with_targets`] and [`Ensemble::new`].
+    /// The errors of [`Trainer::on`], [`Trainer::with_targets`] and [`Ensemble::new`].
     pub fn of(
         config: &TrainConfig,
         members: usize,

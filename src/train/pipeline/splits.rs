@@ -45,7 +45,7 @@ impl Split {
     /// Reads a file.
     ///
     /// # Errors
-    /// Those of [`read_with`].
+    /// The errors of [`read_with`].
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self> {
         Ok(Self::of_report(path, path.display().to_string(), read_with(path, options, &|_| {})?))
     }
@@ -113,7 +113,7 @@ impl Splits {
     /// returned are those of each member's training queries.
     ///
     /// # Errors
-    /// Those of `read`; if target probabilities are invalid, or there are too few queries to hold some out.
+    /// The errors of `read`; also if target probabilities are invalid, or there are too few queries to hold some out.
     pub fn read<E: From<Error>>(
         files: &RunFiles<'_>,
         hold_out: HoldOut,
@@ -228,7 +228,7 @@ impl Splits {
     /// members use in turn. All have the scaling of the first.
     ///
     /// # Errors
-    /// Those of [`TrainingData::new`].
+    /// The errors of [`TrainingData::new`].
     pub fn training_data(&mut self, scaling: ScaleKind) -> Result<Vec<Arc<TrainingData<'static>>>> {
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
         let first = TrainingData::new(scaling, train, valid)?;
@@ -241,7 +241,7 @@ impl Splits {
     /// Like [`Splits::training_data`], for distributed training: each process keeps its part.
     ///
     /// # Errors
-    /// Those of [`TrainingData::distributed`].
+    /// The errors of [`TrainingData::distributed`].
     pub fn distributed_data(
         &mut self,
         config: &TrainConfig,

@@ -107,7 +107,7 @@ impl Binned {
         let turn = Turn::take(threads::choose(values));
         let mut handle = null_mut();
         let parameters = text(&parameters(&growth, 0, turn.threads));
-        // SAFETY: the features are `rows` times `columns` numbers, which LightGBM copies; the text ends in 0.
+        // SAFETY: there are `rows` times `columns` features, which LightGBM copies; the text ends with a zero byte.
         checked(unsafe {
             LGBM_DatasetCreateFromMat(
                 data.features().as_ptr().cast::<c_void>(),
@@ -218,7 +218,7 @@ impl Booster {
     /// The training scores that LightGBM keeps: the same sums as ours, without reading the features again.
     fn training_scores(&self, documents: usize) -> Result<Vec<f64>> {
         let (mut scores, mut length) = (vec![0.0; documents], 0);
-        // SAFETY: the booster is alive and has one class: LightGBM writes one number per training document.
+        // SAFETY: the booster is valid and has one class, so LightGBM writes one number per training document.
         checked(unsafe { LGBM_BoosterGetPredict(self.handle, 0, &mut length, scores.as_mut_ptr()) })?;
         Ok(scores)
     }
@@ -252,7 +252,7 @@ impl Drop for Booster {
     }
 }
 
-/// LightGBM's parameters. `force_col_wise` makes each histogram bin the sum of a single thread, so that trees do not
+/// LightGBM's parameters. With `force_col_wise`, each histogram bin is summed by a single thread, so that trees do not
 /// depend on the number of threads.
 fn parameters(growth: &Growth, seed: u64, threads: usize) -> String {
     let seed = seed & 0x3fff_ffff;

@@ -18,7 +18,7 @@ pub(super) struct Chosen {
 const NEAR: f64 = 1.0;
 /// Candidates that are worse by more than this number of standard errors are dropped.
 const FAR: f64 = 2.0;
-/// Minimum number of queries for dropping a candidate.
+/// Minimum number of queries that is required to drop a candidate.
 const MIN_QUERIES: usize = 10;
 
 /// Values of two candidates on their common runs. All candidates take part in the first rounds, so these are the first runs.

@@ -110,7 +110,7 @@ impl Auto {
     /// others by more than one standard error.
     ///
     /// # Errors
-    /// As [`Auto::train`].
+    /// The errors of [`Auto::train`].
     pub fn choose_scaling(
         &self,
         train: &Dataset,

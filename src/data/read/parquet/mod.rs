@@ -156,7 +156,7 @@ impl Records for ParquetRows {
         Ok(true)
     }
 
-    /// Estimated from the share of rows read so far.
+    /// Estimated from the fraction of rows read so far.
     fn bytes(&self) -> u64 {
         (self.size as f64 * (self.done as f64 / self.total_rows().unwrap_or(0).max(1) as f64)) as u64
     }

@@ -92,7 +92,7 @@ pub(in crate::data::read) fn role_keys() -> String {
     listed(&COLUMN_ROLES.iter().map(|row| format!("`{}`", row.key)).collect::<Vec<_>>(), "or")
 }
 
-/// Replaces whitespace in a name by underscores.
+/// Replaces whitespace in a name with underscores.
 fn word(name: &str) -> String {
     name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect()
 }

@@ -67,7 +67,7 @@ fn documents_with_other_features_are_refused() {
     let forest = Forest::parse(SAMPLE).unwrap();
     let wrong =
         |rows: &[f32], width, count| forest.score_rows(rows, width, &mut vec![0.0; count]).unwrap_err().to_string();
-    assert_eq!(wrong(&[0.0; 10], 5, 2), "the model scores 4 features, the data has 5");
+    assert_eq!(wrong(&[0.0; 10], 5, 2), "the model expects 4 features, the data has 5");
     assert_eq!(wrong(&[0.0; 8], 4, 3), "8 values are not 3 documents with 4 features");
     forest.score_rows(&[], 4, &mut []).unwrap();
 }

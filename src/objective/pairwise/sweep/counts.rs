@@ -27,7 +27,7 @@ impl Node<'_> {
         let Node { documents, spare, mut lines, top, stop } = self;
         let mut hessian = vec![0.0; if HESSIAN { documents.len() } else { 0 }];
         for label in 0..ends.len() as u32 {
-            // The label against all lower ones, then against all higher ones.
+            // Compare the label with all lower labels, then with all higher labels.
             for (sign, cut) in [(-1.0, label + 1), (1.0, label)] {
                 let meets = |level: u32| if cut > label { level >= label } else { level <= label };
                 let mut size = 0;

@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Error of this crate.
 ///
-/// Messages name fields and settings in backticks, as in `` `null` ``. Programs replace them by their own names, as in `--null`.
+/// Messages name fields and settings in backticks, as in `` `null` ``. Programs can replace them with their own names, as in `--null`.
 ///
 /// [`Error::Setting`] and [`Error::Config`] are errors of the caller, detected before any file is read. All others come from
 /// files, data and the machine.

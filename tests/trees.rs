@@ -132,7 +132,7 @@ impl Peer {
             format!("objective=regression num_leaves={leaves} min_data_in_leaf=5 verbosity=-1 num_threads=2");
         let settings = CString::new(settings).expect("text");
         let (mut data, mut booster) = (null_mut(), null_mut());
-        // SAFETY: the pointers are those of live slices of the stated lengths; the text ends in 0.
+        // SAFETY: the pointers are those of live slices of the given lengths; the text ends with a zero byte.
         unsafe {
             let (count, single) = (labels.len() as c_int, C_API_DTYPE_FLOAT32 as c_int);
             let features = rows.as_ptr().cast::<c_void>();
@@ -156,7 +156,7 @@ impl Peer {
     fn read(text: &str) -> Self {
         let text = CString::new(text).expect("text");
         let (mut trees, mut booster) = (0, null_mut());
-        // SAFETY: the text ends in 0, and LightGBM writes a number and a handle.
+        // SAFETY: the text ends with a zero byte, and LightGBM writes a number and a handle.
         assert_eq!(unsafe { LGBM_BoosterLoadModelFromString(text.as_ptr(), &mut trees, &mut booster) }, 0);
         Peer(booster)
     }

@@ -55,7 +55,7 @@ pub struct Args {
     /// Data with the labels
     #[arg(long, value_name = "FILE")]
     data: String,
-    /// Number of folds to evaluate together; {} in file names is replaced by 1 to N
+    /// Number of folds to evaluate together; {} in file names is replaced with 1 to N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     folds: Option<u16>,
     /// Metrics, separated by commas; the first ranks the systems

@@ -74,7 +74,7 @@ impl<'a> Trainer<'a> {
     /// Prepares a run on scaled data, which other runs can share.
     ///
     /// # Errors
-    /// The errors of [`Trainer::new`]; also if the data has another scaling than the configuration, or if processes that
+    /// The errors of [`Trainer::new`]; also if the data is not scaled as the configuration says, or if processes that
     /// train together have different settings.
     pub fn on(config: TrainConfig, data: Arc<TrainingData<'a>>, device: &Device) -> Result<Self> {
         config.check()?;

@@ -95,7 +95,7 @@ pub fn dimensions() -> &'static [Dimension] {
     static ALL: OnceLock<Vec<Dimension>> = OnceLock::new();
     ALL.get_or_init(|| {
         let (part, standard) = (Part::Objective, choices(&OBJECTIVES));
-        let help = "objectives; {mu}, {sigma}, {k} and {alpha} are replaced by the values below".to_owned();
+        let help = "objectives; {mu}, {sigma}, {k} and {alpha} are replaced with the values below".to_owned();
         let objective = Dimension { part, key: "objective", help, drawn: Drawn::Word, standard, row: None };
         let placeholder = |(key, drawn, space): &(&'static str, Drawn, SearchSpace)| {
             let help = format!("values of {{{key}}} in objectives");

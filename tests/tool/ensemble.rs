@@ -80,7 +80,7 @@ fn with_validation_data_the_average_is_evaluated() {
 fn without_validation_data_members_keep_different_queries() {
     let place = place();
     let printed = place.run(&format!("train {FEW} --ensemble 6 --out m")).done();
-    assert!(printed.contains("each judged on queries of its own"), "{printed}");
+    assert!(printed.contains("each evaluated on its own queries"), "{printed}");
     assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     let info = info(&place, "m");
     let members = info["members"].as_array().expect("members");

@@ -268,7 +268,7 @@ impl Work<'_> {
         let queries = self.blocks[block].clone();
         let (start, end) = (data.offsets()[queries.start], data.offsets()[queries.end]);
         let value = |row: usize| data.features()[row * width + feature];
-        // A permutation that changes no value, such as of a feature that is constant within the query, needs no new scores.
+        // A permutation that changes no value, for example because the feature is constant within the query, needs no new scores.
         let same = |row: usize| value(row).to_bits() == value(from[row] as usize).to_bits();
         if (start..end).all(same) {
             return Ok(());

@@ -164,7 +164,7 @@ pub fn explain(
     let (permute, repeats, seed) = (options.permute, options.repeats, options.seed);
     let mut importances = importances(&model.scorer, &data, metric, conventions, permute, repeats, seed, &during)?;
     let model_importance = model_importance(&model.scorer, &data)?;
-    // Among equal decreases, such as of unused features, the model's own importance decides.
+    // Ties, such as those of unused features, are broken by the model's own importance.
     let in_model =
         |importance: &Importance| model_importance.values.get(importance.feature).map_or(0.0, |value| value.abs());
     importances.sort_by(|a, b| b.decrease.total_cmp(&a.decrease).then(in_model(b).total_cmp(&in_model(a))));

@@ -43,7 +43,7 @@ pub fn select(
     })
 }
 
-/// Sets the scaling of a net: the one that suits the data with `--scale auto`, else that of `config`.
+/// Sets the scaling of a net: the one that suits the data with `--scale auto`, otherwise that of `config`.
 pub fn with_scaling(args: &Args, splits: &Splits, config: TrainConfig, device: &Device) -> anyhow::Result<TrainConfig> {
     if !args.settings.chooses_scaling(&config) {
         return Ok(config);

@@ -1,4 +1,4 @@
-//! Features for a GPU: kept on the device for the whole run if they fit, else copied in large slices in the order of
+//! Features for a GPU: kept on the device for the whole run if they fit, otherwise copied in large slices in the order of
 //! the epoch.
 //!
 //! The host does not wait for the device between slices: it gathers the next slice while the device computes with the

@@ -60,7 +60,7 @@ impl Batches for HostEpoch<'_> {
             totals.add(data, only, &found, batch.len());
             return Ok(Some(found.gradients));
         }
-        // Each part has leaves of its own: graphs that share a leaf also share one lock.
+        // Each part has its own leaves: graphs that share a leaf also share a lock.
         let work: Vec<(&[usize], Ranker)> =
             parts.into_iter().map(|part| (part, ranker.clone().fork(context.device))).collect();
         let run =

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Added to the conventions of a model whose members have different queries.
-const OWN_QUERIES: &str = "train and valid: mean over members, each judged on queries of its own";
+const OWN_QUERIES: &str = "train and valid: mean over members, each evaluated on its own queries";
 
 impl Ensemble<'_> {
     /// Averages the members' models of their best epochs into one: see [`Model::ensemble`](crate::Model::ensemble).

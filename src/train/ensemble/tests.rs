@@ -115,7 +115,7 @@ fn members_with_different_queries_are_evaluated_on_their_own() {
     let values: Vec<f64> = model.info.members.iter().filter_map(|member| member.best_value).collect();
     assert_eq!(model.best_value(), Some((values[0] + values[1]) / 2.0));
     assert!((model.info.metrics["valid"]["ndcg@10"] - (values[0] + values[1]) / 2.0).abs() < 1e-12);
-    assert!(model.info.conventions.ends_with("each judged on queries of its own"), "{}", model.info.conventions);
+    assert!(model.info.conventions.ends_with("each evaluated on its own queries"), "{}", model.info.conventions);
 }
 
 #[test]

@@ -200,7 +200,7 @@ impl Booster {
     fn new(data: &Binned, seed: u64, turn: &Turn) -> Result<Self> {
         let mut handle = null_mut();
         let parameters = text(&parameters(&data.growth, seed, turn.threads));
-        // SAFETY: the data set is alive and outlives the booster; the text ends in 0.
+        // SAFETY: the data set is valid and outlives the booster; the text ends with a zero byte.
         checked(unsafe { LGBM_BoosterCreate(data.handle, parameters.as_ptr(), &mut handle) })?;
         Ok(Booster { handle, changes: turn.changes })
     }
@@ -286,7 +286,7 @@ fn checked(code: c_int) -> Result<()> {
     if code == 0 {
         return Ok(());
     }
-    // SAFETY: LightGBM's last error is text that ends in 0 and is valid until the next call of this thread.
+    // SAFETY: LightGBM's last error is text that ends with a zero byte and is valid until the next call of this thread.
     let message = unsafe { CStr::from_ptr(LGBM_GetLastError()) };
     Err(Error::Training(format!("LightGBM: {}", message.to_string_lossy())))
 }

@@ -68,7 +68,7 @@ pub struct Auto {
 pub struct AutoProgress {
     /// Number of completed runs.
     pub runs: usize,
-    /// Maximum number of runs, as far as known.
+    /// Maximum number of runs, if known.
     pub of: usize,
     /// The best candidate so far and its estimate.
     pub best: Option<(String, f64)>,

@@ -14,21 +14,22 @@ use burnrank::numeric::Mean;
 use burnrank::setting::Method;
 use burnrank::train::{Ensemble, Split, Splits};
 use burnrank::{Conventions, Device, Model, Objective, Synthetic, TrainConfig};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The default objectives, and the names of their model folders.
 const OBJECTIVES: [(&str, &str); 3] =
     [("ranknet", "demo-ranknet"), ("lambdarank:ndcg", "demo-lambdarank"), ("ndcg-loss2++:mu=5", "demo-ndcg-loss2pp")];
 
-/// Training, validation and test queries, 50 documents each: a sixth of the paper's 25,000.
-const PARTS: [std::ops::Range<usize>; 3] = [0..2000, 2000..2500, 2500..4000];
+/// Training, validation and test queries, 50 documents each; the paper has 10,000, 5,000 and 10,000.
+const PARTS: [std::ops::Range<usize>; 3] = [0..2000, 2000..2500, 2500..7500];
 
 const DATA: &str = "cubic polynomials, 50 features, labels 0 to 4 (LambdaRank paper, section 6.3.1)";
 
 /// Explanation of the table.
 const ABOUT: &str = "\
+The table shows means over test queries; pairs is the fraction of document pairs in the right order. \
 RankNet gives every pair of documents the same weight. LambdaRank and NDCG-Loss2++ weight a pair by how much NDCG changes \
-when the two documents swap. A linear net cannot fit these labels, so the weights decide where it makes its errors: \
+when the two documents swap. No net this small fits these labels exactly, so the weights decide where it makes its errors: \
 RankNet optimizes the order of all pairs, the other two the top of the list.";
 
 /// The next step after the demonstration.
@@ -65,6 +66,24 @@ struct Row {
     pairs: f64,
 }
 
+impl Row {
+    /// The difference from another row over the test queries that count for both.
+    fn minus(&self, other: &Row) -> Mean {
+        let both = self.values.iter().zip(&other.values);
+        Mean::of(&both.filter_map(|(one, other)| Some((*one)? - (*other)?)).collect::<Vec<_>>())
+    }
+
+    fn json(&self, metric: &str, first: &Row) -> Value {
+        let (summary, difference) = (Summary::of(&self.values), self.minus(first));
+        json!({
+            "objective": self.objective,
+            "test": {metric: summary.mean, "pairs": self.pairs},
+            "interval": summary.interval,
+            "difference": {"baseline": first.objective, "mean": difference.mean, "interval": difference.interval(0.05)},
+        })
+    }
+}
+
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
     let config = args.settings.of_demonstration(config)?;
     let generator = Synthetic { seed: config.seed, queries: PARTS[2].end, ..Synthetic::lambdarank() }.generator()?;
@@ -86,7 +105,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let mut warnings = warnings::before_training(&splits, &config, args.read.first_index)?;
     let data = data::scale(&mut splits, &config, None)?;
     let metrics = [burnrank::metric::parse(&config.metric)?, burnrank::metric::parse("pairs")?];
-    let (mut rows, mut results) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for ((objective, _), out) in objectives.into_iter().zip(&outs) {
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.aim();
@@ -105,18 +124,13 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
             out.save(&Model { history: vec![], ..model })?;
             out.discard_checkpoint();
         }
-        let summary = Summary::of(&row.values);
-        results.push(json!({
-            "objective": row.objective,
-            "test": {config.metric.clone(): summary.mean, "pairs": row.pairs},
-            "interval": [summary.interval.0, summary.interval.1],
-        }));
         rows.push(row);
     }
     if args.json {
         let warnings: Vec<_> = warnings.iter().map(Warning::json).collect();
         let conventions = Conventions::default().to_string();
-        let result = json!({"demo": results, "conventions": conventions, "warnings": warnings});
+        let results: Vec<_> = rows.iter().map(|row| row.json(&config.metric, &rows[0])).collect();
+        let result = json!({"seed": config.seed, "demo": results, "conventions": conventions, "warnings": warnings});
         output.print(&(serde_json::to_string(&result)? + "\n"));
         return output.finish(&args.models_location());
     }
@@ -141,27 +155,24 @@ fn introduction(config: &TrainConfig) -> String {
 
 /// The metric of each objective on the test queries, and its difference from the first, with 95% intervals.
 fn table(metric: &str, rows: &[Row]) -> String {
-    let Some(first) = rows.first() else { return String::new() };
+    let Some((first, others)) = rows.split_first() else { return String::new() };
     let minus = format!("minus {}", first.objective);
-    let columns = [("test queries", Align::Left), (metric, Align::Right), ("95% interval", Align::Left)];
+    let columns = [("objective", Align::Left), (metric, Align::Left), ("pairs", Align::Right)];
     let paired = [(minus.as_str(), Align::Right), ("95% interval", Align::Left)];
-    let paired = if rows.len() > 1 { &paired[..] } else { &[] };
-    let mut table = Table::new(&[&columns[..], paired, &[("pairs", Align::Right)]].concat());
-    let ends = |(low, high): (f64, f64)| format!("{} to {}", fixed(low, 4), fixed(high, 4));
+    let paired = if others.is_empty() { &[] } else { &paired[..] };
+    let mut table = Table::new(&[&columns[..], paired].concat());
     for (place, row) in rows.iter().enumerate() {
         let summary = Summary::of(&row.values);
-        let mut cells = vec![row.objective.clone(), ui::decimals(summary.mean), ends(summary.interval)];
-        if rows.len() > 1 {
-            let both = row.values.iter().zip(&first.values);
-            let differences: Vec<f64> = both.filter_map(|(one, other)| Some((*one)? - (*other)?)).collect();
-            let difference = Mean::of(&differences);
-            let (low, high) = difference.interval(0.05);
-            cells.extend(match place {
-                0 => [String::new(), String::new()],
-                _ => [signed(difference.mean, 4), format!("{} to {}", signed(low, 4), signed(high, 4))],
-            });
-        }
-        cells.push(ui::decimals(row.pairs));
+        let half = (summary.interval.1 - summary.interval.0) / 2.0;
+        let mut cells = vec![row.objective.clone(), format!("{} ± {}", fixed(summary.mean, 4), fixed(half, 4))];
+        cells.push(fixed(row.pairs, 4));
+        let difference = row.minus(first);
+        let (low, high) = difference.interval(0.05);
+        cells.extend(match place {
+            _ if others.is_empty() => vec![],
+            0 => vec![String::new(); 2],
+            _ => vec![signed(difference.mean, 4), format!("{} to {}", signed(low, 4), signed(high, 4))],
+        });
         table.row(cells);
     }
     ui::table(&table)

@@ -139,12 +139,17 @@ impl Settings {
         self.options.given.suited(config, queries)
     }
 
-    /// The settings of the demonstration.
+    /// The settings of the demonstration, which trains a linear net unless the user states another model or settings that
+    /// a linear net lacks.
     pub fn of_demonstration(&self, config: TrainConfig) -> burnrank::Result<TrainConfig> {
         if config.method != Method::Gradient {
             return Ok(config);
         }
-        let (model, mut given) = (self.model(), self.options.given.clone());
+        let mut given = self.options.given.clone();
+        let model = match &self.model {
+            None if given.check_for("linear", Kinds::LINEAR).is_ok() => "linear".parse()?,
+            _ => self.model(),
+        };
         for (key, value) in DEMONSTRATION {
             if !given.has(key) && Setting::of(key)?.is_of(model.kind) {
                 given.state(key, value)?;

@@ -27,7 +27,7 @@ const DATA: &str = "cubic polynomials, 50 features, labels 0 to 4 (LambdaRank pa
 
 /// Explanation of the table.
 const ABOUT: &str = "\
-The table shows means over test queries; pairs is the fraction of document pairs in the right order. \
+The table shows means over test queries ± half of the 95% interval; pairs is the fraction of document pairs in the right order. \
 RankNet gives every pair of documents the same weight. LambdaRank and NDCG-Loss2++ weight a pair by how much NDCG changes \
 when the two documents swap. No net this small fits these labels exactly, so the weights decide where it makes its errors: \
 RankNet optimizes the order of all pairs, the other two the top of the list.";

@@ -48,7 +48,7 @@ pub enum Error {
         /// Valid values, as in "a number above 0".
         expected: String,
     },
-    /// An argument or a combination of settings is invalid for any data.
+    /// An argument or a combination of settings is invalid, whatever the data.
     #[error("{0}")]
     Config(String),
     /// The data cannot be used for the operation, for example because it has no queries.

@@ -111,7 +111,7 @@ pub(crate) fn machine() -> u64 {
     [total, containers[0], containers[1], address_space()].into_iter().flatten().min().unwrap_or(UNKNOWN)
 }
 
-/// Returns the shell's limit of addresses (`ulimit -v`), read once.
+/// Returns the limit on virtual memory (`ulimit -v`), read once.
 fn address_space() -> Option<u64> {
     static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
     *LIMIT.get_or_init(|| {

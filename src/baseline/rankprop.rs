@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "rankprop",
-    help: "RankProp: regression on ranks updated from its scores",
+    help: "RankProp: regression on target ranks recomputed from the current scores",
     optimises: Some("the squared error of ranks from labels and current scores"),
     parameters: &[],
     epochs: 100,

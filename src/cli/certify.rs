@@ -59,7 +59,7 @@ pub struct Args {
     /// Stop at the first direction that improves the metric
     #[arg(long)]
     stop_at_first: bool,
-    /// Also test random weights of the same norm; they should fail
+    /// Also test random weights of the same norm; they should not be an optimum
     #[arg(long)]
     control: bool,
     /// Also change each weight alone, up and down

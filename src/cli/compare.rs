@@ -38,7 +38,7 @@ A system is a model folder, a score file (one score per line, in the order of th
 ids of the data. Queries missing from a run are skipped for all systems.
 
 Two systems, and systems with --baseline, are compared pair by pair. A difference is the second system minus the first;
-values that differ only by rounding are equal. Three or more systems are ranked by the first metric, with a confidence
+values that differ only by rounding count as equal. Three or more systems are ranked by the first metric, with a confidence
 interval of each mean. Systems that share a letter do not differ significantly by the randomisation test.
 
 Tests are two-sided. P-values and intervals of differences are corrected by Holm's method, for each metric over all
@@ -67,7 +67,7 @@ pub struct Args {
     /// Significance level, over all pairs of systems together
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
-    /// Random draws per randomisation test; up to 32 queries are tested exactly
+    /// Random draws per randomisation test; the test is exact for up to 32 queries
     /// [default: 100000, more for over 2,500 comparisons]
     #[arg(long, value_name = "N")]
     draws: Option<usize>,

@@ -27,13 +27,14 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Data files, '-' for standard input, or folders of folds; Fold1, Fold2, ... contain train.txt, vali.txt, test.txt
+    /// Data files, '-' for standard input, or folders of folds; a folder contains Fold1, Fold2, ..., each with train.txt,
+    /// vali.txt and test.txt
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Count the document pairs that this objective learns from; may be repeated
     #[arg(long = "objective", value_name = "NAME", value_parser = Objective::parse)]
     objectives: Vec<Objective>,
-    /// Count pairs at the scores of this model folder [default: at equal scores]
+    /// Count pairs for the scores of this model folder [default: for equal scores]
     #[arg(long, value_name = "DIR", requires = "objectives")]
     model: Option<PathBuf>,
     /// Feature names, one 'index name' per line

@@ -29,8 +29,8 @@ Examples:
 
 The importance of a feature is the drop of the metric when its values are permuted within each query, or with --permute file \
 across all documents. Intervals and p-values are over queries, corrected for the number of features by Holm's method. For \
-the queries with the largest gain and loss, shows the two documents responsible and each feature's contribution to the \
-difference of their scores: exact for linear nets and trees, within 0.1% by integrated gradients for other nets.";
+the queries with the largest gain and loss, the output shows the two documents responsible and each feature's contribution \
+to the difference of their scores: exact for linear nets and trees, within 0.1% by integrated gradients for other nets.";
 
 /// Explain a model: feature importance, partial dependence, and why queries gained or lost
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 const COMPLETIONS: &str = "\
 Examples:
-  burnrank completions bash > ~/.local/share/bash-completion/completions/burnrank
+  burnrank completions bash \\
+      > ~/.local/share/bash-completion/completions/burnrank
   burnrank completions zsh > ~/.zfunc/_burnrank
   burnrank completions fish > ~/.config/fish/completions/burnrank.fish";
 

@@ -17,7 +17,7 @@ pub struct Args {
     /// Model folder
     #[arg(value_name = "DIR")]
     model: PathBuf,
-    /// Print the contents of model.json, and what serving needs, as JSON
+    /// Print the contents of model.json, and whether documents can be scored independently, as JSON
     #[arg(long)]
     json: bool,
 }

@@ -87,7 +87,7 @@ struct Cli {
     /// Show only warnings and errors
     #[arg(long, global = true, display_order = 902)]
     quiet: bool,
-    /// Give the same bytes on every kind of CPU; slower, also set by BURNRANK_PORTABLE=1
+    /// Produce identical output on every kind of CPU; slower, also set by BURNRANK_PORTABLE=1
     #[arg(long, global = true, display_order = 903)]
     portable: bool,
     #[command(subcommand)]

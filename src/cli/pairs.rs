@@ -21,7 +21,7 @@ pub struct EffectivePairs {
 }
 
 impl EffectivePairs {
-    /// Counts pairs at the scores of a model, or at equal scores as at the start of training.
+    /// Counts pairs for the scores of a model, or for equal scores as at the start of training.
     pub fn count(objective: &Objective, data: &Dataset, model: Option<&Path>) -> anyhow::Result<Self> {
         let scores = match model {
             None => vec![0.0; data.n_documents()],

@@ -159,7 +159,7 @@ impl Work {
     /// Logs a line per interval until the work ends.
     fn log(&self, every: Duration, last: &Mutex<Instant>, log: &mut dyn Write) {
         let last = || last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Work that has just started waits for a fifth of the interval at least.
+        // New work prints its first line after at least a fifth of the interval.
         while self.continues_after(every.saturating_sub(last().elapsed()).max(every / 5)) {
             // A closed standard error is not an error.
             let _ = writeln!(log, "{}", self.line(self.start.elapsed()));

@@ -40,7 +40,7 @@ words! {
         Flex = "flex",
         /// The CPU, with Burn's older backend.
         Ndarray = "ndarray",
-        /// GPUs through the system's graphics interface.
+        /// GPUs through the system's graphics API.
         Wgpu = "wgpu",
     }
 }

@@ -10,7 +10,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &["mean-ndcg"],
     parameters: &[],
     cutoff: Cutoff::Last,
-    help: "NDCG of LETOR's script; its MeanNDCG without @k",
+    help: "NDCG of LETOR's script; without @k, its MeanNDCG",
     make: |name| Arc::new(LetorNdcg { k: name.k() }),
 };
 

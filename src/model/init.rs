@@ -8,10 +8,10 @@ use rand_chacha::ChaCha8Rng;
 words! {
     /// The distribution of a net's initial weights, drawn from a local random generator rather than a global one.
     pub enum Init: "initialisation" {
-        /// As in the RankNet paper, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]. Further
-        /// layers, which the paper does not have, are like the second. A linear net is uniform in \[-0.1, 0.1\].
+        /// As in the RankNet paper, section 5.1: first layer zero, second layer uniform between -0.1 and 0.1. Further
+        /// layers, which the paper does not have, and linear nets are initialised like the second layer.
         Paper = "paper",
-        /// As in Burn's `Linear`: weights and biases uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\].
+        /// As in Burn's `Linear`: weights and biases uniform between -1/sqrt(inputs) and 1/sqrt(inputs).
         Burn = "burn",
     }
 }

@@ -23,7 +23,7 @@ pub(super) const ROW: ObjectiveEntry = ObjectiveEntry {
             "margin that localgradient and localcost add to score differences",
         ),
     ],
-    help: "change of any metric when the pair swaps, as in ndcg@10",
+    help: "weight is the change of a metric, such as ndcg@10, when the pair swaps",
     make: Make::Metric(make),
 };
 

@@ -104,7 +104,7 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Checks that the lengths are equal and that labels are numbers of at most `largest` in size.
+    /// Checks that the lengths are equal and that the absolute value of every label is at most `largest`.
     ///
     /// # Errors
     /// Returns an error if they are not.

@@ -24,8 +24,8 @@ words! {
         /// Multiplies the learning rate by 0.8 after an epoch that is worse than the previous one (LambdaRank paper, section 6.3):
         /// by training loss if the objective has one (RankNet), otherwise by the training metric.
         Shrink = "shrink",
-        /// Multiplies the learning rate by 0.8, with probability 0.3, after an epoch that lowers the training metric (local
-        /// optimality paper of 2009, section 7).
+        /// Multiplies the learning rate by 0.8, with probability 0.3, after an epoch that lowers the training metric (Donmez
+        /// et al., 2009, section 7).
         ShrinkSometimes = "shrink-sometimes",
         /// Cosine annealing to 0 over all epochs, updated after every batch (Loshchilov and Hutter 2017, without restarts).
         /// A run with more epochs is then a different run.
@@ -36,8 +36,7 @@ words! {
 words! {
     /// How the gradient of an objective is computed. Both ways give the same numbers.
     pub enum GradientPath: "gradient path" {
-        /// Uses lambda on the CPU and, on a GPU, for objectives with GPU kernels ([`Objective::has_kernels`](crate::Objective::has_kernels))
-        /// or without a tensor form; tensor otherwise.
+        /// Uses lambda on the CPU and, on a GPU, for objectives that have GPU kernels or no tensor form; tensor otherwise.
         Auto = "auto",
         /// Computes lambdas in closed form, in linear memory: on the GPU if the objective has kernels, otherwise on the CPU.
         Lambda = "lambda",

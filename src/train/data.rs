@@ -125,7 +125,7 @@ impl<'a> TrainingData<'a> {
         Ok(TrainingData { has_pairs: data.has_pairs || self.has_pairs, ..data })
     }
 
-    /// Queries with a fitted scaling; parts of data that [`TrainConfig::check_pairs`] accepted.
+    /// Applies a fitted scaler to queries of data that [`TrainConfig::check_pairs`] has accepted.
     ///
     /// [`TrainConfig::check_pairs`]: crate::setting::TrainConfig::check_pairs
     pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {

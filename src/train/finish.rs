@@ -1,4 +1,4 @@
-//! The model that a run ends with.
+//! The final model of a run.
 
 use super::learner::score_all;
 use super::trainer::Trainer;

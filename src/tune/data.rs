@@ -59,7 +59,7 @@ impl<'a> TuneData<'a> {
         &self.halves
     }
 
-    /// The half of each validation query, fold after fold.
+    /// The half, 0 or 1, that each validation query belongs to, fold by fold.
     pub fn half_of_each(&self) -> impl Iterator<Item = usize> {
         self.halves.iter().flat_map(|halves| (0..halves.len()).map(|query| halves.of(query)))
     }

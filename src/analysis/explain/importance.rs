@@ -33,8 +33,8 @@ words! {
 pub struct Importance {
     /// Column of the feature, from 0.
     pub feature: usize,
-    /// Loss of the metric if the feature's values are shuffled, the mean over queries and repeats. Positive if the feature
-    /// helps, also for metrics that are costs.
+    /// Decrease of the metric when the feature's values are permuted, averaged over queries and repeats. Positive if the
+    /// feature helps, also for metrics that are costs.
     pub decrease: f64,
     /// Standard error of the mean over queries.
     pub standard_error: Option<f64>,

@@ -31,7 +31,7 @@ impl Letters {
     /// assert_eq!((all[2].to_string(), all[2].parts()), ("ab".into(), vec!["ab".into()]));
     /// ```
     pub fn parts(&self) -> Vec<String> {
-        // A range stays within one case.
+        // The letters of a range are all lowercase or all uppercase.
         let next = |a: &usize, b: &usize| a + 1 == *b && a / 26 == b / 26;
         let mut parts = Vec::new();
         let mut single = String::new();

@@ -47,7 +47,8 @@ pub struct Args {
     /// Number of equally frequent labels [default: 6; lambdarank and web: see --mix]
     #[arg(long, value_name = "N", conflicts_with = "mix")]
     levels: Option<usize>,
-    /// Relative frequencies of the labels from 0 up, as in 5,3,2 [default for lambdarank and web: 'web', five labels]
+    /// Relative frequencies of the labels from 0 up, as in 5,3,2, or 'web' for five labels distributed as in web
+    /// search data [default for lambdarank and web: web]
     #[arg(long, value_name = "SHARES")]
     mix: Option<LabelMix>,
     /// Hidden units of the net [default: 10]
@@ -83,7 +84,8 @@ enum Kind {
     Polynomial,
     /// The polynomial with five labels of different frequencies (LambdaRank paper)
     Lambdarank,
-    /// Semi-artificial: features of words, links and clicks, or your rows, labelled by a fitted teacher plus noise
+    /// Similar to web search data: simulated features of text, links and clicks, or rows of --like; labels from a teacher
+    /// (a fitted function) plus noise
     Web,
 }
 

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Web")]
 pub struct WebArgs {
-    /// Number of the fitted function that labels the documents [default: 0]
+    /// Random seed of the teacher, the function that labels the documents [default: 0]
     #[arg(long, value_name = "N")]
     teacher: Option<u64>,
-    /// Fraction of noise in the variance of the scores behind the labels, from 0 to 1 [default: 0.7]
+    /// Fraction of noise in the variance of the scores that determine the labels, from 0 to 1 [default: 0.7]
     #[arg(long, value_name = "PART")]
     noise: Option<f64>,
     /// Resample features from this data and fit the teacher to its labels; indices start at --first-index

@@ -13,9 +13,9 @@ Send the features of one query's documents, unscaled as in the training files:
   curl -d '{"documents": [[0.5, 1, 7], [0.1, 0, 3]]}' localhost:8080/score
   {"scores":[1.25,-0.5],"order":[0,1]}
 
-POST /score takes JSON, or rows of f32 with 'Content-Type: application/octet-stream'. GET /health, /model and /metrics return \
+POST /score takes JSON, or rows of f32 with 'Content-Type: application/octet-stream'. GET /health, /model and /metrics return
 the status, a description of the model, and Prometheus metrics. See docs/serving.md.
-SIGHUP reloads the model folder; if the new model fails to load, the server keeps the current one. Ctrl-C and SIGTERM stop \
+SIGHUP reloads the model folder; if the new model fails to load, the server keeps the current one. Ctrl-C and SIGTERM stop
 the server after all received requests are answered, with exit code 0.
 The server has no authentication and no encryption: by default it only listens on localhost."#;
 

@@ -40,7 +40,7 @@ Examples:
   burnrank tune --train train.txt --space space.toml --trials 100
 
 Trial 0 is the default: 'burnrank train --model mlp' without further options ('--model trees' if only trees are searched). \
-Successive halving by thirds: all trials train for a ninth of their epochs, the best third for a third of them, and the best \
+Successive halving with factor 3: all trials train for a ninth of their epochs, the best third for a third of them, and the best \
 third of these and the default to the end. Values are on the validation queries: each half is evaluated after the epoch \
 that the other half selects. The expected gain over the default is estimated in the same way: settings selected on one half are \
 evaluated on the other.
@@ -62,7 +62,7 @@ pub struct Args {
     /// Query file of the validation data (see --query-file)
     #[arg(long, value_name = "FILE", requires = "valid")]
     valid_query_file: Option<PathBuf>,
-    /// Select settings on all folds of a folder of Fold1, Fold2, ..., each with train.txt and vali.txt
+    /// Folder of folds to select settings on; Fold1, Fold2, ..., each with train.txt and vali.txt
     #[arg(long, value_name = "DIR")]
     folds: Option<PathBuf>,
     /// Number of features, if the training data omits the last ones; they are 0
@@ -80,16 +80,17 @@ pub struct Args {
     /// Number of trials
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     trials: u32,
-    /// Maximum time in seconds; starts no further epoch after it
+    /// Maximum time in seconds; no epoch starts after it
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
     /// Metric that selects epochs and settings
     #[arg(long, value_name = "METRIC", default_value = DEFAULT_METRIC)]
     metric: String,
-    /// Maximum number of epochs of a net, or of trees [default: 100 and 500]
+    /// Maximum number of epochs of a net, or of trees [default: 100 for nets, 500 for trees]
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
-    /// Stop a trial after N epochs or trees without a better validation value; 0 disables this [default: 20 and 50]
+    /// Stop a trial after N epochs or trees without a better validation value; 0 disables this
+    /// [default: 20 for nets, 50 for trees]
     #[arg(long, value_name = "N")]
     patience: Option<usize>,
     /// Random seed

@@ -18,7 +18,7 @@ use std::path::Path;
 pub static INPUT_FORMATS: &[InputFormat] = &[
     InputFormat {
         name: letor::LETOR,
-        help: "`<label> qid:<id> <index>:<value> ... # comment`, also called SVMlight or LibSVM; standard input",
+        help: "`<label> qid:<id> <index>:<value> ... # comment`, also called SVMlight or LibSVM; the format of standard input",
         extensions: &["txt"],
         magic: b"",
         is_stream: true,

@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// A text with random access.
+/// Text with random access.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Text<'a> {
     Memory(&'a [u8]),

@@ -80,7 +80,7 @@ impl Rows {
         let mut parts = Vec::new();
         let mut first = queries.start;
         while first < queries.end {
-            // As many queries as fit in one tensor; a longer query alone, whose rows are contiguous.
+            // Takes as many queries as fit in one tensor, or one longer query; the rows of one query are contiguous.
             let fits = |last: usize| layout.n_documents(first..last + 1) <= self.max_rows;
             let last = (first + 1..queries.end).find(|&last| !fits(last)).unwrap_or(queries.end);
             match layout.n_documents(first..last) {

@@ -28,8 +28,8 @@ pub struct ModelPlace {
 }
 
 impl ModelPlace {
-    /// Locks a path. Removes leftovers of killed processes there, and restores a model that one left under a hidden
-    /// name.
+    /// Locks a path. Removes leftovers of killed processes there, and restores a model that such a process left
+    /// under a hidden name.
     ///
     /// # Errors
     /// If the path is not valid for a folder, its parent cannot be created, or another process has locked it.

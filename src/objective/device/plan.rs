@@ -57,7 +57,7 @@ impl Plan {
             check_labels(loss, &labels[rows.clone()])?;
             levels.fill(&classes[rows.clone()]);
             values.clear(n);
-            // Values that depend only on labels are the same in any order, such as that of the file.
+            // Values that depend only on labels are the same in any order, so the order of the file will do.
             loss.weight.values(RankedList::new(&labels[rows], Some(&levels)), &mut values);
             values.check(form, n)?;
             let is_fixed = matches!(rule, ValueRule::Apart | ValueRule::Discounted);

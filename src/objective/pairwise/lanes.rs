@@ -56,7 +56,7 @@ pub(super) trait Factor: Send + Sync {
     fn factors<const N: usize, S: Simd<N>>(simd: S, own: [S::V; 2], others: [S::V; 2], sigma: S::V) -> (S::V, S::V);
 }
 
-/// From exponentials of the documents.
+/// Computes the sigmoid from one exponential per document.
 pub(super) struct Narrow;
 
 impl Factor for Narrow {
@@ -67,7 +67,7 @@ impl Factor for Narrow {
     }
 }
 
-/// From the difference of scores: any range, one exponential per pair.
+/// Computes the sigmoid from the difference of scores, with one exponential per pair. Works for any range of scores.
 pub(super) struct Wide;
 
 impl Factor for Wide {

@@ -11,14 +11,14 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss2",
     parameters: &[],
-    help: "tighter bound on NDCG: weight is the difference of gains, by distance of ranks",
+    help: "tighter bound on NDCG: weight is the difference of gains times a discount for the distance of ranks",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k: name.cutoff() })),
 };
 
 pub(in super::super) const PLUS_PLUS_ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss2++",
     parameters: &[Parameter::number("mu", 5.0, 0.0..=1e6, "weight of NDCG-Loss2 relative to LambdaRank")],
-    help: "sum of LambdaRank and mu times ndcg-loss2; mu=0 is truncated LambdaRank",
+    help: "sum of LambdaRank and mu times ndcg-loss2; mu=0 is LambdaRank, truncated with @k",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg2 { rho: 1.0, delta: name.number("mu"), k: name.cutoff() })),
 };
 

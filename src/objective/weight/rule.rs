@@ -15,12 +15,12 @@ pub enum ValueRule {
         /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
     },
-    /// Values of the reciprocal rank of the first relevant document, which may only rise.
+    /// Values of the reciprocal rank of the first relevant document, for swaps that raise it.
     FirstRelevant {
         /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
     },
-    /// Values of the reciprocal rank, which may rise and fall.
+    /// Values of the reciprocal rank, for swaps that raise or lower it.
     FirstTwoRelevant {
         /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,

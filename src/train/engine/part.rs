@@ -55,7 +55,7 @@ pub(super) struct PartGradient {
 pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]> {
     let length = |query: usize| data.offsets()[query + 1] - data.offsets()[query];
     let documents: usize = queries.iter().map(|&query| length(query)).sum();
-    // An even number of parts leaves no core waiting for a last one.
+    // With an even number of parts, no core is idle while another one works on the last part.
     let count = match documents / DOCUMENTS {
         0 | 1 => 1,
         more => more.next_multiple_of(2),

@@ -35,7 +35,7 @@ XGBoost are imported up to best_iteration, like XGBRanker.predict.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// LETOR file, or a model with --to model; '-' is standard input
+    /// Data file, or a model with --to model; '-' is standard input
     pub file: PathBuf,
     /// File to write; compressed if it ends in .gz or .zst, '-' is standard output, a folder with --to model
     #[arg(long, short, value_name = "FILE")]

@@ -1,7 +1,7 @@
-//! LambdaLoss, Figs. 1 and 2: the generalised logistic curves, and the zero-one loss with its bound.
+//! LambdaLoss, Figs. 1 and 2: generalised logistic curves, and the zero-one loss with its bound.
 
 use crate::harness::Evidence;
-use crate::harness::figure::{Panel, Series, Whose};
+use crate::harness::figure::{Panel, Series};
 use burnrank::internal::text::fixed;
 
 /// `log2(1 + exp(-x))`.
@@ -18,7 +18,7 @@ pub fn zero_one(sigmas: &[f64]) -> (String, Evidence) {
             least = least.min(logistic_bits(sigma * x) - f64::from(u8::from(x < 0.0)));
         }
     }
-    ("zero-one".into(), Evidence::fact(least >= 0.0, format!("right less left at least {least:.1e}")))
+    ("zero-one".into(), Evidence::fact(least >= 0.0, format!("right side minus left side at least {least:.1e}")))
 }
 
 /// Fig. 1: `(1 / (1 + exp(-x)))^a`.
@@ -28,7 +28,7 @@ fn generalised(x: f64, exponent: f64) -> f64 {
 
 const EXPONENTS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
-/// The steepest slope rises with the exponent, and so does the slope of the loss everywhere.
+/// Checks that the maximum slope rises with the exponent, and so does the slope of the loss everywhere.
 pub fn sharper() -> (String, Evidence) {
     let grid = || (-2_000..=2_000).map(|step| f64::from(step) / 200.0);
     let slope = |x: f64, a: f64| (generalised(x + 1e-4, a) - generalised(x - 1e-4, a)) / 2e-4;
@@ -37,12 +37,11 @@ pub fn sharper() -> (String, Evidence) {
     let rises = |x: f64| EXPONENTS.windows(2).all(|pair| loss_slope(x, pair[1]) > loss_slope(x, pair[0]));
     let holds = steepest.windows(2).all(|pair| pair[1] > pair[0]) && grid().all(rises);
     let words: Vec<String> = EXPONENTS.iter().zip(steepest).map(|(a, s)| format!("{a}: {}", fixed(s, 3))).collect();
-    ("sharper".into(), Evidence::fact(holds, format!("steepest slope by exponent {}", words.join(", "))))
+    ("sharper".into(), Evidence::fact(holds, format!("maximum slope by exponent {}", words.join(", "))))
 }
 
 fn curve(name: String, colour: usize, ends: f64, value: impl Fn(f64) -> f64) -> Series {
-    let points = (0..=32).map(|step| ends * (f64::from(step) / 16.0 - 1.0)).map(|x| (x, value(x), None)).collect();
-    Series { name, whose: Whose::Ours, colour, joined: true, points }
+    Series::line(name, colour, (0..=32).map(|step| ends * (f64::from(step) / 16.0 - 1.0)).map(|x| (x, value(x))))
 }
 
 fn ticks(ends: i32) -> Vec<(f64, String)> {

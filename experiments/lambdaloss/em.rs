@@ -1,24 +1,23 @@
-//! The EM procedure of section 4.2 with a hard assignment, E-step and M-step one after the other.
+//! The EM procedure of section 4.2 with a hard assignment.
 
 use super::losses::{LOSSES, NDCG2};
 use super::nets;
 use super::small_net::{FixedPairs, SmallNet, fixed_pairs};
 use crate::harness::finding::{Finding, no_share};
-use burnrank::metric::Summary;
-use burnrank::metric::parse;
+use burnrank::metric::{Summary, parse};
 use burnrank::objective::{Batch, Outputs};
 use burnrank::{Conventions, Dataset, Objective, evaluate};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-const MEASURE: &str = "ndcg@5";
-/// Adam's.
-pub const SMALL_STEP: f64 = 0.01;
-/// The loss; all pairs, as Eq. 7 to 10 are written.
+const METRIC: &str = "ndcg@5";
+/// Learning rate of Adam.
+pub const EM_LEARNING_RATE: f64 = 0.01;
+/// The loss, of all pairs as in Eq. 7 to 10.
 pub const EM_LOSS: usize = NDCG2;
 
-/// One number per epoch or iteration.
+/// Training and held-out NDCG@5 and loss, by epoch or iteration.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Curve {
     pub train: Vec<f64>,
@@ -33,7 +32,7 @@ impl Finding for Curve {
 }
 
 impl Curve {
-    /// Adds one, rounded to six decimals.
+    /// Appends an epoch, rounded to six decimals.
     pub fn push(&mut self, train: f64, held_out: f64, loss: f64) {
         let rounded = |value: f64| (value * 1e6).round() / 1e6;
         self.train.push(rounded(train));
@@ -42,22 +41,21 @@ impl Curve {
     }
 }
 
-/// E-step: rank with the model and fix the weights. M-step: so many epochs with these weights, from new random weights
-/// of the net or from those it has.
+/// Alternates E-steps, which set the pair weights by the model's ranking, and M-steps, which train with these weights from
+/// scratch or from the current net.
 pub fn em(
     [data, held_out]: &[Dataset; 2],
-    anew: bool,
-    iterations: usize,
-    epochs: usize,
+    from_scratch: bool,
+    [iterations, epochs]: [usize; 2],
     seed: u64,
     tick: impl Fn(f64),
 ) -> anyhow::Result<Curve> {
     let objective = Objective::parse(&LOSSES[EM_LOSS].objective(None))?;
-    let fresh = |iteration: usize| {
+    let new_net = |iteration: usize| {
         SmallNet::random(data.n_features(), nets::HIDDEN, seed.wrapping_add(10_000 * iteration as u64))
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut net = fresh(0);
+    let mut net = new_net(0);
     let mut curve = Curve::default();
     for iteration in 0..iterations {
         let scores = net.scores(data);
@@ -65,11 +63,11 @@ pub fn em(
         let pairs: Vec<FixedPairs> = (0..data.n_queries())
             .map(|query| fixed_pairs(&objective, &scores[rows(query)], &data.labels()[rows(query)]))
             .collect();
-        if anew {
-            net = fresh(iteration + 1);
+        if from_scratch {
+            net = new_net(iteration + 1);
         }
-        (0..epochs).for_each(|_| net.epoch(data, &pairs, SMALL_STEP, &mut random));
-        let (train, loss) = (ndcg(&net, data)?, own_loss(&objective, &net, data)?);
+        (0..epochs).for_each(|_| net.epoch(data, &pairs, EM_LEARNING_RATE, &mut random));
+        let (train, loss) = (ndcg(&net, data)?, current_loss(&objective, &net, data)?);
         curve.push(train, ndcg(&net, held_out)?, loss);
         tick((iteration + 1) as f64 / iterations as f64);
     }
@@ -77,13 +75,12 @@ pub fn em(
 }
 
 fn ndcg(net: &SmallNet, data: &Dataset) -> anyhow::Result<f64> {
-    let values =
-        evaluate(&*parse(MEASURE)?, &net.scores(data), data.labels(), data.offsets(), &Conventions::default())?;
+    let values = evaluate(&*parse(METRIC)?, &net.scores(data), data.labels(), data.offsets(), &Conventions::default())?;
     Ok(Summary::of(&values).mean)
 }
 
-/// The loss of Eq. 10: the weights are those of the model's own ranking.
-fn own_loss(objective: &Objective, net: &SmallNet, data: &Dataset) -> anyhow::Result<f64> {
+/// The loss of Eq. 10, with the weights of the model's current ranking.
+fn current_loss(objective: &Objective, net: &SmallNet, data: &Dataset) -> anyhow::Result<f64> {
     let mut gradient = vec![0.0; data.n_documents()];
     let batch = Batch { labels: data.labels(), offsets: data.offsets() };
     let outputs = Outputs { loss: true, pairs: false };

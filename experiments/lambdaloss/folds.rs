@@ -1,100 +1,92 @@
-//! The losses on real data: every loss on every fold, tuned on the fold's own validation queries.
+//! The losses on real data: every loss on every fold, tuned on the fold's validation queries.
 
-use super::nets::{self, Arm, Found, Parts, Plan};
+use super::nets::{self, Arm, Evaluation, Parts, Plan};
+use super::run_grid;
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
 use crate::harness::trainings::{self, Went};
 use crate::harness::tuning::tune;
 use crate::harness::units::less;
-use crate::harness::{Execution, Job, OneEntryCache, Scale, Ticker};
+use crate::harness::{Execution, Scale, Ticker};
 use anyhow::Context;
 use burnrank::Model;
 use burnrank::data::FoldFiles;
 use burnrank::internal::text::Table;
 
-const MEASURE: &str = "ndcg@5";
+const METRIC: &str = "ndcg@5";
 
-/// One real data set with its folds.
+/// A real data set with its folds and results.
 pub struct RealFolds {
     pub set: RealSet,
     pub folds: Vec<FoldFiles>,
-    /// The arms' keys, and what was found by arm and fold.
+    /// Keys of the arms.
     arms: Vec<String>,
-    found: Vec<Vec<Found>>,
+    /// Results by arm and fold.
+    runs: Vec<Vec<Evaluation>>,
 }
 
 impl RealFolds {
     /// Test NDCG@5 in percent, one number per fold.
     pub fn test(&self, arm: usize) -> Vec<f64> {
-        self.found[arm].iter().map(|found| 100.0 * found.test[MEASURE]).collect()
+        self.runs[arm].iter().map(|run| 100.0 * run.test[METRIC]).collect()
     }
 
-    /// What an arm reached, fold by fold.
-    pub fn found(&self, arm: usize) -> &[Found] {
-        &self.found[arm]
+    /// Results of an arm by fold.
+    pub fn runs(&self, arm: usize) -> &[Evaluation] {
+        &self.runs[arm]
     }
 
-    /// The first arm less the second, in points, fold by fold.
-    pub fn less(&self, first: usize, second: usize) -> Vec<f64> {
+    /// First arm minus second in points, one number per fold.
+    pub fn difference(&self, first: usize, second: usize) -> Vec<f64> {
         less(&self.test(first), &self.test(second))
     }
 
-    /// Whether the limits of epochs and step sizes bound, by arm.
+    /// Table of how often the limits of epochs and learning rates were reached.
     pub fn trainings(&self, plan: &Plan) -> Table {
         let mut runs = vec![];
-        for (name, found) in self.arms.iter().zip(&self.found) {
-            for found in found {
-                // Chosen once for all seeds.
-                let at_edge = |seed: usize| {
-                    found.learning_rates.as_ref().filter(|_| seed == 0).map(|learning_rates| learning_rates.0.at_edge)
-                };
-                let step = Some(found.learning_rate);
+        for (name, results) in self.arms.iter().zip(&self.runs) {
+            for result in results {
+                // One learning rate for all seeds.
+                let at_edge =
+                    |seed: usize| result.learning_rates.as_ref().filter(|_| seed == 0).map(|rates| rates.0.at_edge);
+                let step = Some(result.learning_rate);
                 let one = |(seed, &best): (usize, &usize)| Went {
                     step,
                     at_edge: at_edge(seed),
                     ..Went::new(name, best, plan.epochs)
                 };
-                runs.extend(found.best_epochs.iter().enumerate().map(one));
+                runs.extend(result.best_epochs.iter().enumerate().map(one));
             }
         }
         trainings::table(&runs)
     }
 }
 
-/// MQ2007, and the first fold of each of the paper's sets, as far as they are there.
+/// MQ2007 and the first fold of each of the paper's sets, as far as they are available.
 pub fn find_sets(execution: &Execution<'_>) -> anyhow::Result<Vec<RealFolds>> {
     let folder = execution.session.data.as_deref();
     let mut sets = vec![];
     if let Some((set, mut folds)) = real::first_of(&MQ2007, folder)? {
         folds.truncate(execution.scale().pick(folds.len(), 1));
-        sets.push(RealFolds { set, folds, arms: vec![], found: vec![] });
+        sets.push(RealFolds { set, folds, arms: vec![], runs: vec![] });
     }
     for set in WEB.into_iter().filter(|_| execution.scale() == Scale::Paper) {
         if let Some(mut folds) = set.folds(folder)? {
             folds.truncate(1);
-            sets.push(RealFolds { set, folds, arms: vec![], found: vec![] });
+            sets.push(RealFolds { set, folds, arms: vec![], runs: vec![] });
         }
     }
     Ok(sets)
 }
 
-/// Every arm on every fold, the step size chosen on the fold's own validation queries.
+/// Runs every arm on every fold, with the learning rate tuned on the fold's validation queries.
 pub fn run_folds(execution: &Execution<'_>, plan: &Plan, arms: &[Arm], real: &mut RealFolds) -> anyhow::Result<()> {
-    let mut jobs = vec![];
-    for fold in 0..real.folds.len() {
-        for (arm, of) in arms.iter().enumerate() {
-            let key = format!("{} fold {} {}", real.set.folder, fold + 1, of.key);
-            jobs.push(Job { key, work: plan.seeds as f64, what: (fold, arm) });
-        }
-    }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let (fold, arm) = job.what;
-        let parts = kept.get(fold, || Parts::of_fold(&real.folds[fold]))?;
-        on_fold(execution, plan, &arms[arm], &job.key, &parts, ticker)
+    let name =
+        |fold, arm: usize| (format!("{} fold {} {}", real.set.folder, fold + 1, arms[arm].key), plan.seeds as f64);
+    let load = |fold: usize| Parts::of_fold(&real.folds[fold]);
+    let runs = run_grid(execution, 0..real.folds.len(), arms.len(), name, load, |parts, job, ticker| {
+        on_fold(execution, plan, &arms[job.what.1], &job.key, parts, ticker)
     })?;
-    real.arms = arms.iter().map(|arm| arm.key.clone()).collect();
-    real.found = vec![vec![]; arms.len()];
-    jobs.iter().zip(found).for_each(|(job, found)| real.found[job.what.1].push(found));
+    (real.arms, real.runs) = (arms.iter().map(|arm| arm.key.clone()).collect(), runs);
     Ok(())
 }
 
@@ -105,26 +97,26 @@ fn on_fold(
     key: &str,
     parts: &Parts,
     ticker: &Ticker<'_>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<Evaluation> {
     let trainings = (plan.learning_rates.len() as u64 + plan.seeds) as f64;
     let mut done = 0.0;
-    let mut one = |step: f64, seed: u64| {
+    let mut one = |rate: f64, seed: u64| {
         let share = (ticker, (done / trainings, (done + 1.0) / trainings));
         done += 1.0;
-        nets::one(execution, &format!("{key} {step}"), plan, arm, parts, step, seed, share)
+        nets::train_one(execution, &format!("{key} {rate}"), plan, arm, parts, rate, seed, share)
     };
-    let mut tried: Vec<(f64, Model)> = vec![];
-    let tuned = tune(plan.learning_rates, plan.extensions, |step| {
-        let model = one(step, 0)?;
+    let mut trials: Vec<(f64, Model)> = vec![];
+    let tuned = tune(plan.learning_rates, plan.extensions, |rate| {
+        let model = one(rate, 0)?;
         let value = model.best_value().context("no epoch was trained")?;
-        tried.push((step, model));
+        trials.push((rate, model));
         Ok(value)
     })?;
     let mut models: Vec<Model> =
-        tried.into_iter().filter(|(step, _)| *step == tuned.best).map(|(_, model)| model).take(1).collect();
+        trials.into_iter().filter(|(rate, _)| *rate == tuned.best).map(|(_, model)| model).take(1).collect();
     for seed in 1..plan.seeds {
         models.push(one(tuned.best, seed)?);
     }
-    let found = nets::judged(arm, &models, tuned.best, &parts.sets, &[MEASURE])?;
-    Ok(Found { learning_rates: Some(nets::LearningRates(tuned)), ..found })
+    let result = nets::evaluate(arm, &models, tuned.best, &parts.sets, &[METRIC])?;
+    Ok(Evaluation { learning_rates: Some(nets::LearningRates(tuned)), ..result })
 }

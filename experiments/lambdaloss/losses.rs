@@ -1,39 +1,39 @@
-//! The six losses that the paper compares, what they are called here, and the paper's numbers for them.
+//! The six losses of the paper, their objectives, and the paper's numbers for them.
 
-/// The data sets of the paper, in the order of its columns.
+/// Data sets of the paper, in the order of its columns.
 pub const SETS: [&str; 3] = ["YAHOO", "WEB10K", "WEB30K"];
 
 /// NDCG@5 in percent on training, validation and test queries.
 pub type Cells = [f64; 3];
 
-/// One loss.
+/// A loss of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperLoss {
-    /// As the paper calls it; LambdaRank is what it calls LambdaMART when trees are grown.
+    /// Name in the paper; with trees, the paper calls LambdaRank LambdaMART.
     pub name: &'static str,
-    /// What the name of the objective begins with, and what follows its truncation.
+    /// Objective's name before and after the truncation.
     objective: [&'static str; 2],
     /// Table 3 (RankLib, 10 leaves), by data set.
     pub table3: [Cells; 3],
-    /// Table 4 (LightGBM, tuned on validation queries), by data set, of the losses that are in it.
+    /// Table 4 (LightGBM, tuned on validation queries), by data set; `None` for losses that are not in it.
     pub table4: Option<[Cells; 3]>,
 }
 
 impl PaperLoss {
-    /// The objective, truncated at `k` as in Eq. 18 (pairs with a document in the top `k`, maxDCG at `k`) or of all
-    /// pairs.
+    /// Name of the objective, truncated at `k` as in Eq. 18 (pairs with a document in the top `k`, maxDCG at `k`) or of
+    /// all pairs.
     pub fn objective(&self, k: Option<usize>) -> String {
         let [head, tail] = self.objective;
         k.map_or_else(|| format!("{head}{tail}"), |k| format!("{head}@{k}{tail}"))
     }
 
-    /// The test queries' part of Table 3 less LambdaRank's, by data set.
+    /// Gain over LambdaRank on the test queries of Table 3, by data set.
     pub fn gain_in_table3(&self) -> [f64; 3] {
         std::array::from_fn(|set| self.table3[set][2] - LOSSES[LAMBDARANK].table3[set][2])
     }
 }
 
-/// Places in [`LOSSES`].
+/// Indices in [`LOSSES`].
 pub const LAMBDARANK: usize = 0;
 pub const ARP1: usize = 1;
 pub const ARP2: usize = 2;
@@ -41,8 +41,8 @@ pub const NDCG1: usize = 3;
 pub const NDCG2: usize = 4;
 pub const NDCG2PP: usize = 5;
 
-/// All six, in the order of Table 3. LambdaRank is NDCG-Loss2++ with mu = 0: rho alone, in bits like all others, and
-/// truncated like all others. Mu = 5 is what the paper sets for NDCG-Loss2++.
+/// All six, in the order of Table 3. LambdaRank is NDCG-Loss2++ with mu = 0: rho alone, in bits and truncated like all
+/// others. The paper sets mu = 5 for NDCG-Loss2++.
 pub const LOSSES: [PaperLoss; 6] = [
     PaperLoss {
         name: "LambdaRank",
@@ -82,12 +82,12 @@ pub const LOSSES: [PaperLoss; 6] = [
     },
 ];
 
-/// Table 5: NDCG@5 of the training queries in percent by data set, when NDCG-Loss2 is trained with the settings that
-/// are best for LambdaRank: LambdaRank first.
-pub const TABLE5: [[f64; 3]; 2] = [[91.84, 70.24, 64.23], [92.62, 88.09, 98.74]];
+/// Table 5: training NDCG@5 in percent by data set, with the settings that are best for LambdaRank: LambdaRank, then
+/// NDCG-Loss2.
+const TABLE5: [[f64; 3]; 2] = [[91.84, 70.24, 64.23], [92.62, 88.09, 98.74]];
 
-/// What the paper says of Table 3's test queries, by places in [`LOSSES`]: the first is above the second on all sets.
-/// Whether the abstract and the text make it the main claim.
+/// Orderings of Table 3: the first loss (index in [`LOSSES`]) is above the second on the test queries of all sets, and
+/// whether this is a main claim of the abstract and the text.
 pub const ORDERINGS: [(usize, usize, bool); 7] = [
     (NDCG2, LAMBDARANK, true),
     (NDCG2PP, LAMBDARANK, true),
@@ -98,10 +98,20 @@ pub const ORDERINGS: [(usize, usize, bool); 7] = [
     (ARP1, NDCG1, false),
 ];
 
-/// The paper's differences of Table 3's test queries, in points, by data set, as claims print them.
-pub fn gaps_in_table3(first: usize, second: usize) -> String {
-    let gap = |set: usize| format!("{:+.2}", LOSSES[first].table3[set][2] - LOSSES[second].table3[set][2]);
-    [gap(0), gap(1), gap(2)].join(", ")
+/// The paper's differences on the test queries of Table 3 in points, by data set.
+pub fn gaps_in_table3(first: usize, second: usize) -> [f64; 3] {
+    [0, 1, 2].map(|set| LOSSES[first].table3[set][2] - LOSSES[second].table3[set][2])
+}
+
+/// The paper's differences on the test queries of Table 4.
+pub fn gaps_in_table4(first: usize, second: usize) -> [f64; 3] {
+    let test = |loss: usize, set: usize| LOSSES[loss].table4.map_or(f64::NAN, |sets| sets[set][2]);
+    [0, 1, 2].map(|set| test(first, set) - test(second, set))
+}
+
+/// The paper's differences on the training queries of Table 5.
+pub fn gaps_in_table5() -> [f64; 3] {
+    [0, 1, 2].map(|set| TABLE5[1][set] - TABLE5[0][set])
 }
 
 #[cfg(test)]
@@ -110,7 +120,7 @@ mod tests {
     use burnrank::Objective;
 
     #[test]
-    fn every_loss_is_an_objective_of_this_tool() {
+    fn every_loss_is_an_objective() {
         for loss in LOSSES {
             for k in [None, Some(1), Some(5)] {
                 let name = loss.objective(k);
@@ -132,6 +142,8 @@ mod tests {
         for (first, second, _) in ORDERINGS {
             assert!((0..3).all(|set| LOSSES[first].table3[set][2] > LOSSES[second].table3[set][2]));
         }
-        assert_eq!(gaps_in_table3(NDCG2, LAMBDARANK), "+0.27, +1.00, +0.82");
+        let rounded = |gaps: [f64; 3]| gaps.map(|gap| (100.0 * gap).round() as i32);
+        assert_eq!(rounded(gaps_in_table3(NDCG2, LAMBDARANK)), [27, 100, 82]);
+        assert_eq!(rounded(gaps_in_table4(NDCG2PP, LAMBDARANK)), [30, 25, 47]);
     }
 }

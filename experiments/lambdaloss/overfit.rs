@@ -1,14 +1,14 @@
-//! LambdaLoss, Table 5 asked of nets: does NDCG-Loss2 fit the training queries harder and overfit more as nets widen?
+//! LambdaLoss, Table 5 with nets: does NDCG-Loss2 fit the training queries better and overfit more as nets get wider?
 
-use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, TABLE5};
-use super::nets::{self, Arm, Parts, Plan, gap_text, mean_text, point};
-use crate::harness::figure::{self, Panel, Series, Whose};
+use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, gaps_in_table4, gaps_in_table5};
+use super::nets::{self, Arm, Parts, Plan, gap_text, marked, mean_text, point, series};
+use super::{deviations, run_grid, slope};
+use crate::harness::figure::{self, Panel};
 use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Evidence, Execution, Experiment, Job, Kind, OneEntryCache, Packed, Paper, Report, Scale, Session, Test,
-    per_query,
+    Claim, Evidence, Execution, Experiment, Headline, Kind, Packed, Paper, Report, Scale, Session, Test, per_query,
 };
 use burnrank::internal::text::Table;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,20 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdaloss-overfit",
-    kind: Kind::Paper,
+    kind: Kind::Extension,
     paper: Paper::LambdaLoss,
-    place: "Table 5 and section 7.1, asked of nets",
-    claim: "With the settings that are best for LambdaRank, NDCG-Loss2 fits the training queries much harder and \
-         overfits; NDCG-Loss2++ regularises it.",
+    place: "Table 5 and section 7.1, with nets",
+    claim: "With the settings that are best for LambdaRank, NDCG-Loss2 fits the training queries much better and overfits; \
+         NDCG-Loss2++ regularises it.",
+    short: "NDCG-Loss2 overfits with settings that suit LambdaRank, with nets.",
+    headlines: &[
+        Headline { statement: "NDCG-Loss2 fits the training queries harder than LambdaRank", parts: &["fits harder"] },
+        Headline { statement: "NDCG-Loss2 overfits more than LambdaRank", parts: &["overfits more"] },
+        Headline { statement: "The difference in overfitting grows with the width of the net", parts: &["with width"] },
+    ],
+    number: ("overfits more", "overfit, NDCG-Loss2 minus LambdaRank, points"),
     time: "about 8 minutes",
+    timed: false,
     claims,
     changed: &[],
     protocol,
@@ -30,17 +38,17 @@ pub const EXPERIMENT: Experiment = Experiment {
     own: None,
 };
 
-const MEASURE: &str = "ndcg@5";
-/// The baseline first.
+const METRIC: &str = "ndcg@5";
+/// Losses, the baseline first.
 const COMPARED: [usize; 3] = [LAMBDARANK, NDCG2, NDCG2PP];
 const TWO: usize = 1;
 const HYBRID: usize = 2;
 const WIDTHS: [usize; 4] = [4, 16, 64, 256];
 const WIDEST: usize = WIDTHS.len() - 1;
-/// The last epochs, whose mean stands for the end of training.
+/// Number of last epochs whose mean is the value at the end of training.
 const LAST: usize = 5;
 
-/// The plan that step sizes are chosen by. Runs that are judged have no early end.
+/// Sizes for tuning; the evaluated runs have the same sizes without early stopping.
 fn plan(scale: Scale) -> Plan {
     scale.pick(
         Plan { queries: [500, 500, 1_000], tuning_functions: 1, seeds: 1, epochs: 150, ..Plan::FULL },
@@ -56,7 +64,7 @@ fn arms() -> anyhow::Result<Vec<Arm>> {
     let mut all = vec![];
     for hidden in WIDTHS {
         for loss in COMPARED {
-            let arm = Arm::new(&LOSSES[loss].objective(Some(5)), MEASURE)?;
+            let arm = Arm::new(&LOSSES[loss].objective(Some(5)), METRIC)?;
             all.push(Arm { key: format!("{hidden} units {}", arm.key), hidden, ..arm });
         }
     }
@@ -65,57 +73,41 @@ fn arms() -> anyhow::Result<Vec<Arm>> {
 
 fn claims(_: &Session) -> Vec<Claim> {
     let widest = WIDTHS[WIDEST];
-    let how =
-        "truncated at 5; the step size that is best for LambdaRank at that width is used for all losses; no early end";
-    let above = |primary: bool, id: &str, statement: String, paper: String| {
-        let claim = if primary { Claim::primary } else { Claim::secondary };
-        claim(id, statement, Test::Above).paper(paper).unit("random function").convention(how)
-    };
-    let table5: Vec<String> = (0..3).map(|set| format!("{:+.2}", TABLE5[1][set] - TABLE5[0][set])).collect();
-    let table4 = |loss: usize, sign: f64| {
-        let cell = |loss: usize, set: usize| LOSSES[loss].table4.map_or(f64::NAN, |sets| sets[set][2]);
-        (0..3)
-            .map(|set| format!("{:+.2}", sign * (cell(loss, set) - cell(LAMBDARANK, set))))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let how = "truncated at 5; all losses have the learning rate that is best for LambdaRank at that width; no early stopping";
+    let above =
+        |id: &str, statement: String| Claim::new(id, statement, Test::Above).unit("random function").convention(how);
     vec![
         above(
-            true,
             "fits harder",
-            format!("{widest} units: training NDCG@5 at the end, NDCG-Loss2 above LambdaRank, points"),
-            format!("{} (Table 5)", table5.join(", ")),
-        ),
+            format!("{widest} units: NDCG-Loss2 above LambdaRank in training NDCG@5 at the end, points"),
+        )
+        .gaps(gaps_in_table5(), 2),
         above(
-            true,
             "overfits more",
-            format!("{widest} units: training less held-out NDCG@5 at the end, NDCG-Loss2 above LambdaRank, points"),
-            "\"severe overfitting\"".into(),
-        ),
+            format!(
+                "{widest} units: NDCG-Loss2 overfits more than LambdaRank (training minus held-out NDCG@5), points"
+            ),
+        )
+        .paper("\"severe overfitting\""),
+        above("with width", "this difference grows with the width: points per doubling of the hidden units".into())
+            .paper("fewer leaves suit NDCG-Loss2 (Table 2)"),
         above(
-            true,
-            "with width",
-            "that difference grows with the width: points per doubling of the hidden units".into(),
-            "fewer leaves suit NDCG-Loss2 (Table 2)".into(),
-        ),
-        above(
-            false,
             "regularises",
-            format!("{widest} units: training less held-out NDCG@5 at the end, NDCG-Loss2 above NDCG-Loss2++, points"),
-            "NDCG-Loss2++ regularises".into(),
-        ),
+            format!(
+                "{widest} units: NDCG-Loss2 overfits more than NDCG-Loss2++ (training minus held-out NDCG@5), points"
+            ),
+        )
+        .paper("NDCG-Loss2++ regularises"),
         above(
-            false,
             "test LambdaRank",
-            format!("{widest} units: test NDCG@5 of the best epoch, LambdaRank above NDCG-Loss2, points"),
-            format!("{} (Table 4)", table4(NDCG2, -1.0)),
-        ),
+            format!("{widest} units: LambdaRank above NDCG-Loss2 in test NDCG@5 at the best epoch, points"),
+        )
+        .gaps(gaps_in_table4(LAMBDARANK, NDCG2), 2),
         above(
-            false,
             "test hybrid",
-            format!("{widest} units: test NDCG@5 of the best epoch, NDCG-Loss2++ above LambdaRank, points"),
-            format!("{} (Table 4)", table4(NDCG2PP, 1.0)),
-        ),
+            format!("{widest} units: NDCG-Loss2++ above LambdaRank in test NDCG@5 at the best epoch, points"),
+        )
+        .gaps(gaps_in_table4(NDCG2PP, LAMBDARANK), 2),
     ]
 }
 
@@ -123,20 +115,20 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     Ok(json!({"nets": nets::protocol(session, &plan(session.scale), &arms()?), "last": LAST}))
 }
 
-/// One loss and width on one function.
+/// Results of one loss and width on one function.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Found {
+struct NetRun {
     learning_rate: f64,
-    /// Means of the last epochs: training queries as each batch saw them, and held-out queries, which chose nothing
-    /// here.
+    /// Mean NDCG@5 of the last epochs on training queries, by the scores before each update.
     train_end: f64,
+    /// Mean NDCG@5 of the last epochs on held-out queries.
     held_out_end: f64,
     best_epoch: usize,
-    /// Each test query at the best epoch by the held-out queries.
+    /// NDCG@5 of each test query at the best epoch by the held-out queries.
     test: Packed,
 }
 
-impl Finding for Found {
+impl Finding for NetRun {
     fn impossible(&self) -> Option<String> {
         no_learning_rate([self.learning_rate]).or_else(|| no_share("NDCG@5", [self.train_end, self.held_out_end]))
     }
@@ -144,127 +136,111 @@ impl Finding for Found {
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let (plan, arms) = (plan(execution.scale()), arms()?);
-    // Only LambdaRank's settings are chosen.
+    // Only LambdaRank is tuned.
     let baselines: Vec<Arm> = (0..WIDTHS.len()).map(|width| arms[arm_of(width, 0)].clone()).collect();
-    let tuned = nets::choose_steps(execution, &plan, &baselines)?;
-    let mut jobs = vec![];
-    for function in 0..plan.functions {
-        for (arm, of) in arms.iter().enumerate() {
-            let key = format!("function {} {}", function + 1, of.key);
-            jobs.push(Job { key, work: 10.0 + of.hidden as f64, what: (function, arm) });
-        }
-    }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let (function, arm) = job.what;
-        let parts = kept.get(function, || Parts::of_function(execution.session, function, plan.queries))?;
+    let tuned = nets::tune_learning_rates(execution, &plan, &baselines)?;
+    let name = |function, arm: usize| (nets::run_key(function, &arms[arm].key), 10.0 + arms[arm].hidden as f64);
+    let load = |function| Parts::of_function(execution.session, function, plan.queries);
+    let runs = run_grid(execution, 0..plan.functions, arms.len(), name, load, |parts, job, ticker| {
+        let arm = job.what.1;
         let learning_rate = tuned[arm / COMPARED.len()].best;
-        let whole = Plan { patience: 0, ..plan };
-        let model = nets::one(execution, &job.key, &whole, &arms[arm], &parts, learning_rate, 0, (ticker, (0.0, 1.0)))?;
+        let plan = Plan { patience: 0, ..plan };
+        let place = (ticker, (0.0, 1.0));
+        let model = nets::train_one(execution, &job.key, &plan, &arms[arm], parts, learning_rate, 0, place)?;
         let end = &model.history[model.history.len().saturating_sub(LAST)..];
-        Ok(Found {
+        Ok(NetRun {
             learning_rate,
             train_end: mean(&end.iter().map(|epoch| epoch.train).collect::<Vec<_>>()),
             held_out_end: mean(&end.iter().map(|epoch| epoch.valid).collect::<Vec<_>>()),
             best_epoch: model.info.best_epoch,
-            test: Packed::new(per_query(&model, &parts.sets[2], MEASURE)?),
+            test: Packed::new(per_query(&model, &parts.sets[2], METRIC)?),
         })
     })?;
-    let mut by_arm = vec![vec![]; arms.len()];
-    jobs.iter().zip(found).for_each(|(job, found)| by_arm[job.what.1].push(found));
-    report(execution, &plan, &tuned, &by_arm)
+    report(execution, &plan, &tuned, &runs)
 }
 
-/// One number per function, in percent.
-fn of(found: &[Found], value: fn(&Found) -> f64) -> Vec<f64> {
-    found.iter().map(|found| 100.0 * value(found)).collect()
+/// A value in percent, one number per function.
+fn percent(runs: &[NetRun], value: fn(&NetRun) -> f64) -> Vec<f64> {
+    runs.iter().map(|run| 100.0 * value(run)).collect()
 }
 
-fn train_end(found: &Found) -> f64 {
-    found.train_end
+fn train_end(run: &NetRun) -> f64 {
+    run.train_end
 }
 
-fn held_out_end(found: &Found) -> f64 {
-    found.held_out_end
+fn held_out_end(run: &NetRun) -> f64 {
+    run.held_out_end
 }
 
-/// How much better training queries do than held-out ones.
-fn overfit(found: &Found) -> f64 {
-    found.train_end - found.held_out_end
+/// Training minus held-out NDCG@5.
+fn overfit(run: &NetRun) -> f64 {
+    run.train_end - run.held_out_end
 }
 
-fn test(found: &Found) -> f64 {
-    mean(found.test.values())
+fn test(run: &NetRun) -> f64 {
+    mean(run.test.values())
 }
 
-/// The slope of values by the doublings of the width, by least squares.
-fn slope(values: &[f64]) -> f64 {
-    let x: Vec<f64> = WIDTHS.iter().map(|&width| (width as f64).log2()).collect();
-    let (mean_x, mean_y) = (mean(&x), mean(values));
-    let products = x.iter().zip(values).map(|(x, y)| (x - mean_x) * (y - mean_y));
-    products.sum::<f64>() / x.iter().map(|x| (x - mean_x).powi(2)).sum::<f64>()
-}
-
-fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<Found>]) -> anyhow::Result<Report> {
-    let gap = |width: usize, first: usize, second: usize, value: fn(&Found) -> f64| {
-        less(&of(&found[arm_of(width, first)], value), &of(&found[arm_of(width, second)], value))
+fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], runs: &[Vec<NetRun>]) -> anyhow::Result<Report> {
+    let gap = |width: usize, first: usize, second: usize, value: fn(&NetRun) -> f64| {
+        less(&percent(&runs[arm_of(width, first)], value), &percent(&runs[arm_of(width, second)], value))
     };
     let by_width: Vec<Vec<f64>> = (0..WIDTHS.len()).map(|width| gap(width, TWO, 0, overfit)).collect();
+    let doublings = WIDTHS.map(|width| (width as f64).log2());
     let slopes: Vec<f64> = (0..by_width[0].len())
-        .map(|function| slope(&by_width.iter().map(|all| all[function]).collect::<Vec<_>>()))
+        .map(|function| slope(&doublings, &by_width.iter().map(|all| all[function]).collect::<Vec<_>>()))
         .collect();
     let units = |values: Vec<f64>| Evidence::rounded(values, 2);
     let mut table = Table::titled(
-        "NDCG@5 in percent, mean and 95% interval over functions; at the end of training, and of test queries at the \
-         best epoch:",
+        "NDCG@5 in percent, mean and 95% interval over functions; training and held-out at the end of training, test at \
+         the best epoch:",
         &[
             "hidden units",
             "loss",
             "training",
             "held-out",
             "overfit",
-            "overfit less LambdaRank",
+            "overfit minus LambdaRank",
             "test",
             "mean best epoch (last tenth)",
-            "step size",
+            "learning rate",
         ],
     );
     for (width, hidden) in WIDTHS.into_iter().enumerate() {
         for (loss, place) in COMPARED.into_iter().enumerate() {
-            let cell = &found[arm_of(width, loss)];
-            let epochs: Vec<f64> = cell.iter().map(|found| found.best_epoch as f64).collect();
-            let late = cell.iter().filter(|found| 10 * found.best_epoch > 9 * plan.epochs).count();
-            let Tuned { best, at_edge, .. } = tuned[width];
+            let cell = &runs[arm_of(width, loss)];
+            let epochs: Vec<f64> = cell.iter().map(|run| run.best_epoch as f64).collect();
+            let late = cell.iter().filter(|run| 10 * run.best_epoch > 9 * plan.epochs).count();
             table.row([
                 hidden.to_string(),
                 LOSSES[place].name.into(),
-                mean_text(&of(cell, train_end)),
-                mean_text(&of(cell, held_out_end)),
-                mean_text(&of(cell, overfit)),
+                mean_text(&percent(cell, train_end)),
+                mean_text(&percent(cell, held_out_end)),
+                mean_text(&percent(cell, overfit)),
                 if loss == 0 { "-".into() } else { gap_text(&gap(width, loss, 0, overfit)) },
-                mean_text(&of(cell, test)),
+                mean_text(&percent(cell, test)),
                 format!("{:.0} ({late} of {})", mean(&epochs), cell.len()),
-                format!("{best}{}", if at_edge { " (at the edge)" } else { "" }),
+                marked(tuned[width].best, &tuned[width]),
             ]);
         }
     }
     let (harder, more) = (gap(WIDEST, TWO, 0, train_end), gap(WIDEST, TWO, 0, overfit));
     let mut protocol = plan.words();
     protocol.push(format!(
-        "Here the step size is chosen for LambdaRank alone, for each width, and used for all three losses, as the \
-         paper gave NDCG-Loss2 the settings of LambdaMART in Table 5. The runs that are judged go on for all {} \
-         epochs; the means of the last {LAST} stand for the end of training. Held-out queries are the validation \
-         queries, which decide nothing about the end; training queries are judged by the scores that each batch had \
-         before its update.",
+        "The learning rate is tuned for LambdaRank only, for each width, and used for all three losses, as the paper uses \
+         LambdaMART's settings for NDCG-Loss2 in Table 5. The evaluated runs have all {} epochs; values at the end are \
+         means of the last {LAST} epochs. Held-out queries are the validation queries; training NDCG@5 is computed from the \
+         scores before each update.",
         plan.epochs
     ));
-    let mut deviations = vec![
-        "Nets that widen in place of trees with more leaves, random functions in place of WEB and YAHOO.".into(),
-        format!("{} training queries per function, so that nets can overfit.", plan.queries[0]),
-    ];
-    if execution.scale() == Scale::Quick {
-        deviations.push("Quick: two functions, few queries and epochs.".into());
-    }
+    let deviations = deviations(
+        execution.scale(),
+        &[
+            "Wider nets instead of trees with more leaves, random functions instead of WEB and YAHOO.",
+            &format!("{} training queries per function, so that nets can overfit.", plan.queries[0]),
+        ],
+        "Quick: two functions, few queries and epochs.",
+    );
     Ok(Report {
         evidence: vec![
             ("fits harder".into(), units(harder.clone())),
@@ -275,7 +251,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             ("test hybrid".into(), units(gap(WIDEST, HYBRID, 0, test))),
         ],
         main: format!(
-            "{} units, NDCG-Loss2 less LambdaRank, points: training {}, overfit {}; {} per doubling of the width",
+            "{} units, NDCG-Loss2 minus LambdaRank, points: training {}, overfit {}; {} per doubling of the width",
             WIDTHS[WIDEST],
             gap_text(&harder),
             gap_text(&more),
@@ -283,29 +259,26 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
         ),
         tables: vec![table],
         notes: vec![format!(
-            "Overfit is training less held-out NDCG@5, both at the end of training. In brackets: how many best epochs are in the \
-             last tenth of the {} epochs.",
+            "Overfit is training minus held-out NDCG@5 at the end of training. In brackets: number of best epochs in the last \
+             tenth of the {} epochs.",
             plan.epochs
         )],
         protocol,
         deviations,
         figure: figure::draw(&[
-            panel(found, "training NDCG@5 at the end", "percent", train_end),
-            panel(found, "training less held-out NDCG@5 at the end", "points", overfit),
-            panel(found, "test NDCG@5 of the best epoch", "percent", test),
+            panel(runs, "training NDCG@5 at the end", "percent", train_end),
+            panel(runs, "training minus held-out NDCG@5 at the end", "points", overfit),
+            panel(runs, "test NDCG@5 at the best epoch", "percent", test),
         ])?,
         other_data: true,
         ..Report::default()
     })
 }
 
-fn panel(found: &[Vec<Found>], title: &str, unit: &str, value: fn(&Found) -> f64) -> Panel {
-    let line = |(loss, place): (usize, &usize)| Series {
-        name: LOSSES[*place].name.into(),
-        whose: Whose::Ours,
-        colour: loss,
-        joined: true,
-        points: (0..WIDTHS.len()).map(|width| point(width as f64, &of(&found[arm_of(width, loss)], value))).collect(),
+fn panel(runs: &[Vec<NetRun>], title: &str, unit: &str, value: fn(&NetRun) -> f64) -> Panel {
+    let line = |(loss, place): (usize, &usize)| {
+        let at = |width: usize| point(width as f64, &percent(&runs[arm_of(width, loss)], value));
+        series(LOSSES[*place].name, loss, true, (0..WIDTHS.len()).map(at).collect())
     };
     Panel {
         title: title.into(),
@@ -314,16 +287,5 @@ fn panel(found: &[Vec<Found>], title: &str, unit: &str, value: fn(&Found) -> f64
         ticks: WIDTHS.iter().enumerate().map(|(place, width)| (place as f64, width.to_string())).collect(),
         series: COMPARED.iter().enumerate().map(line).collect(),
         ..Panel::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slope_is_by_doublings() {
-        let values: Vec<f64> = WIDTHS.iter().map(|&width| 1.0 + 0.25 * (width as f64).log2()).collect();
-        assert!((slope(&values) - 0.25).abs() < 1e-12);
     }
 }

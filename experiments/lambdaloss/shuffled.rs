@@ -1,17 +1,18 @@
-//! A control: nets that are trained on shuffled labels rank test queries as a random order does.
+//! Control: nets trained on shuffled labels rank test queries no better than a random order.
 
-use super::nets::{self, Arm, Parts, Plan, Study};
+use super::nets::{self, Arm, Evaluation, Parts, Plan, Study};
+use super::run_grid;
 use crate::harness::shuffled::{of_random_order, with_shuffled_labels};
 use crate::harness::units::less;
-use crate::harness::{Execution, Job, OneEntryCache, Session};
+use crate::harness::{Execution, Session};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-const MEASURE: &str = "ndcg@5";
+const METRIC: &str = "ndcg@5";
 const K: usize = 5;
 
-/// What nets reach on test queries whose training and validation labels were shuffled, less what a random order reaches
-/// on average: in points, by arm and function.
+/// Test NDCG@5 of nets trained and validated on shuffled labels, minus the expected NDCG@5 of a random order: points by arm
+/// and function.
 pub fn run(
     execution: &Execution<'_>,
     plan: &Plan,
@@ -19,20 +20,16 @@ pub fn run(
     study: &Study,
     chosen: &[usize],
 ) -> anyhow::Result<Vec<Vec<f64>>> {
-    let mut jobs = vec![];
-    for function in 0..plan.functions {
-        for &arm in chosen {
-            let key = format!("function {} shuffled labels {}", function + 1, arms[arm].key);
-            jobs.push(Job { key, work: 1.0, what: (function, arm) });
-        }
-    }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let (function, arm) = job.what;
-        let parts = kept.get(function, || shuffled_parts(execution.session, function, plan.queries))?;
-        let step = study.tuned[arm].best;
-        let model = nets::one(execution, &job.key, plan, &arms[arm], &parts, step, 0, (ticker, (0.0, 1.0)))?;
-        nets::judged(&arms[arm], &[model], step, &parts.sets, &[MEASURE])
+    let name = |function, place: usize| {
+        (format!("function {} shuffled labels {}", function + 1, arms[chosen[place]].key), 1.0)
+    };
+    let load = |function| shuffled_parts(execution.session, function, plan.queries);
+    let runs = run_grid(execution, 0..plan.functions, chosen.len(), name, load, |parts, job, ticker| {
+        let arm = chosen[job.what.1];
+        let learning_rate = study.tuned[arm].best;
+        let place = (ticker, (0.0, 1.0));
+        let model = nets::train_one(execution, &job.key, plan, &arms[arm], parts, learning_rate, 0, place)?;
+        nets::evaluate(&arms[arm], &[model], learning_rate, &parts.sets, &[METRIC])
     })?;
     let random = (0..plan.functions)
         .map(|function| {
@@ -41,11 +38,9 @@ pub fn run(
             Ok(100.0 * of_random_order(&nets::function(execution.session, function)?.part(queries)?.0, K))
         })
         .collect::<anyhow::Result<Vec<f64>>>()?;
-    let of_arm = |&arm: &usize| {
-        let own = jobs.iter().zip(&found).filter(|(job, _)| job.what.1 == arm);
-        less(&own.map(|(_, found)| 100.0 * found.test[MEASURE]).collect::<Vec<_>>(), &random)
-    };
-    Ok(chosen.iter().map(of_arm).collect())
+    let of_arm =
+        |runs: Vec<Evaluation>| less(&runs.iter().map(|run| 100.0 * run.test[METRIC]).collect::<Vec<_>>(), &random);
+    Ok(runs.into_iter().map(of_arm).collect())
 }
 
 fn shuffled_parts(session: &Session, function: u64, queries: [usize; 3]) -> anyhow::Result<Parts> {

@@ -1,6 +1,6 @@
-//! The paper's formulas as they are written, in double precision: what the objectives must agree with.
+//! The paper's formulas in double precision, as references for the objectives.
 //!
-//! Ranks count from 0 here, so that the document at position `i` has rank `i + 1`.
+//! Positions count from 0: the document at position `i` has rank `i + 1`.
 
 use super::losses::{LAMBDARANK, LOSSES};
 use crate::harness::Control;
@@ -14,7 +14,7 @@ pub fn discount(i: usize) -> f64 {
     1.0 / (2.0 + i as f64).log2()
 }
 
-/// `G = (2^y - 1) / maxDCG` of every document of a ranked list; all 0 where nothing is relevant.
+/// `G = (2^y - 1) / maxDCG` of every document of a ranked list; all 0 without relevant documents.
 pub fn gains(ranked: &[f32], k: Option<usize>) -> Vec<f64> {
     let ideal = max_dcg(ranked, k, Gain::Exponential);
     let gain = |&label: &f32| if ideal > 0.0 { (f64::from(label).exp2() - 1.0) / ideal } else { 0.0 };
@@ -26,7 +26,7 @@ pub fn rho(i: usize, j: usize) -> f64 {
     (discount(i) - discount(j)).abs()
 }
 
-/// `delta = |1/D_|i-j| - 1/D_(|i-j|+1)|` (Eq. 15), 0 of a document with itself.
+/// `delta = |1/D_|i-j| - 1/D_(|i-j|+1)|` (Eq. 15); 0 for `i = j`.
 pub fn delta(i: usize, j: usize) -> f64 {
     match i.abs_diff(j) {
         0 => 0.0,
@@ -34,12 +34,12 @@ pub fn delta(i: usize, j: usize) -> f64 {
     }
 }
 
-/// Random labels 0 to 4 in the order of a ranking.
+/// Random labels 0 to 4 of a ranked list.
 pub fn random_ranked(n: usize, random: &mut ChaCha8Rng) -> Vec<f32> {
     (0..n).map(|_| f32::from(random.random_range(0..5u8))).collect()
 }
 
-/// The control that LambdaRank is NDCG-Loss2++ with mu = 0, truncated at each `k` or of all pairs.
+/// Control: NDCG-Loss2++ with mu = 0 is LambdaRank, truncated at each `k` or of all pairs.
 pub fn same_as_lambdarank(ks: &[Option<usize>]) -> Control {
     let gap = ks.iter().map(|&k| largest_gap_to_lambdarank(k)).fold(0.0, f64::max);
     let names: Vec<String> =
@@ -55,9 +55,8 @@ pub fn same_as_lambdarank(ks: &[Option<usize>]) -> Control {
     }
 }
 
-/// The largest difference between the weight of NDCG-Loss2++ with mu = 0 and `rho |G_i - G_j|` of pairs with a document
-/// in the top `k`, over pairs of 200 random lists. Without truncation, LambdaRank for NDCG by its own name must agree
-/// too.
+/// Largest difference between the weight of NDCG-Loss2++ with mu = 0 and `rho |G_i - G_j|` (0 for pairs below the top `k`),
+/// over 200 random lists. Without truncation, `lambdarank:ndcg` must agree too.
 fn largest_gap_to_lambdarank(k: Option<usize>) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(17);
     let mut names = vec![LOSSES[LAMBDARANK].objective(k)];
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chain_of_deltas_is_the_discount() {
+    fn deltas_sum_to_the_discount() {
         // 1 - 1/D_i is the sum of delta_ij over the ranks above i.
         for i in 0..60 {
             let sum: f64 = (0..i).map(|j| delta(i, j)).sum();

@@ -17,7 +17,7 @@ pub struct Sizes {
     pub functions: u64,
     pub queries: usize,
     pub documents: usize,
-    /// Of gradient descent.
+    /// Steps of gradient descent.
     pub steps: usize,
 }
 
@@ -41,20 +41,20 @@ pub fn data(session: &Session) -> anyhow::Result<Vec<(Dataset, Dataset)>> {
     (0..sizes.functions).map(one).collect()
 }
 
-/// Of a function given by its points and their coefficients.
+/// Score of a document by kernels at points with coefficients.
 pub fn score(kernel: Kernel, points: &[&[f32]], alphas: &[f64], row: &[f32]) -> f64 {
     points.iter().zip(alphas).map(|(point, alpha)| alpha * kernel.value(point, row)).sum()
 }
 
 fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
-    values.into_iter().fold(0.0, |most: f64, value| if value.is_nan() { f64::NAN } else { most.max(value.abs()) })
+    values.into_iter().fold(0.0, |max: f64, value| if value.is_nan() { f64::NAN } else { max.max(value.abs()) })
 }
 
 pub fn linear_kernel(session: &Session) -> anyhow::Result<Checked> {
     let (mut values, mut scores) = (vec![], vec![]);
     for (train, unseen) in data(session)? {
         let problem = Problem::new(&train, &[], Kernel::Linear, LAMBDA);
-        let (alphas, value) = problem.least(&vec![0.0; problem.points])?;
+        let (alphas, value) = problem.minimum(&vec![0.0; problem.points])?;
         let (weights, direct) = linear(&train, LAMBDA)?;
         values.push((value - direct) / direct);
         for row in rows(&unseen) {
@@ -74,10 +74,10 @@ pub fn representer(session: &Session) -> anyhow::Result<Checked> {
     let (mut lower, mut weights) = (0.0f64, 0.0f64);
     for (train, unseen) in data(session)? {
         let own = Problem::new(&train, &[], GAUSSIAN, LAMBDA);
-        let value = own.least(&vec![0.0; own.points])?.1;
+        let value = own.minimum(&vec![0.0; own.points])?.1;
         let extensions = Problem::new(&train, &rows(&unseen), GAUSSIAN, LAMBDA);
-        // A start that uses them all.
-        let (alphas, wide) = extensions.least(&vec![0.1; extensions.points])?;
+        // The start gives weight to all points.
+        let (alphas, wide) = extensions.minimum(&vec![0.1; extensions.points])?;
         lower = lower.max((value - wide) / value);
         weights = weights.max(largest(alphas[own.points..].iter().copied()));
     }
@@ -91,7 +91,7 @@ pub fn orthogonal(session: &Session) -> anyhow::Result<Checked> {
     let (mut changes, mut raised, mut as_expected) = (0.0f64, true, 0.0f64);
     for (train, _) in data(session)? {
         let problem = Problem::new(&train, &[], GAUSSIAN, LAMBDA);
-        let (alphas, value) = problem.least(&vec![0.0; problem.points])?;
+        let (alphas, value) = problem.minimum(&vec![0.0; problem.points])?;
         for _ in 0..20 {
             let point: Vec<f32> = (0..FEATURES).map(|_| random.random_range(-1.0..1.0)).collect();
             let across: Vec<f64> = rows(&train).iter().map(|row| GAUSSIAN.value(row, &point)).collect();
@@ -121,7 +121,7 @@ pub fn gradient_descent(session: &Session) -> anyhow::Result<Checked> {
     for (train, _) in data(session)? {
         for kernel in [Kernel::Linear, GAUSSIAN] {
             let problem = Problem::new(&train, &[], kernel, LAMBDA);
-            let value = problem.least(&vec![0.0; problem.points])?.1;
+            let value = problem.minimum(&vec![0.0; problem.points])?.1;
             worst = worst.max((problem.descend(sizes(session.scale).steps)? - value).abs() / value);
         }
     }
@@ -131,20 +131,20 @@ pub fn gradient_descent(session: &Session) -> anyhow::Result<Checked> {
     )
 }
 
-/// The smallest eigenvalue of F's second derivatives at several places, by the largest.
+/// Minimum over several points of the ratio of the smallest to the largest eigenvalue of F's hessian.
 fn smallest(kernel: Kernel, session: &Session) -> anyhow::Result<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(session.seed ^ 22);
     let settings = Synthetic { documents: 8, features: FEATURES, seed: session.seed, ..Synthetic::net() };
     let train = settings.generator()?.part(0..3)?.0;
     let problem = Problem::new(&train, &[], kernel, LAMBDA);
-    let mut least = f64::INFINITY;
+    let mut minimum = f64::INFINITY;
     for place in 0..6 {
         let size = if place == 0 { 0.0 } else { 0.1 };
         let alphas: Vec<f64> = (0..problem.points).map(|_| size * random.random_range(-1.0..1.0)).collect();
         let spectrum = eigenvalues(&problem.hessian(&alphas)?)?;
-        least = least.min(spectrum[0] / spectrum[spectrum.len() - 1]);
+        minimum = minimum.min(spectrum[0] / spectrum[spectrum.len() - 1]);
     }
-    Ok(least)
+    Ok(minimum)
 }
 
 pub fn convexity(session: &Session) -> anyhow::Result<Checked> {
@@ -158,19 +158,19 @@ pub fn convexity(session: &Session) -> anyhow::Result<Checked> {
          {odd:.3}",
         positive[0], positive[1], positive[2]
     );
-    Checked::new(positive.iter().all(|least| *least > -1e-9) && odd < -1e-3, ours)
+    Checked::new(positive.iter().all(|minimum| *minimum > -1e-9) && odd < -1e-3, ours)
 }
 
 pub fn library(session: &Session) -> anyhow::Result<Checked> {
     let mut worst = 0.0f64;
     for (train, unseen) in data(session)? {
         let problem = Problem::new(&train, &[], GAUSSIAN, LAMBDA);
-        let value = problem.least(&vec![0.0; problem.points])?.1;
+        let value = problem.minimum(&vec![0.0; problem.points])?.1;
         let mut config = "kernel-ranknet:lambda=1".parse::<ModelChoice>()?.config();
         (config.scaling, config.seed) = (ScaleKind::None, session.seed);
         let trainer = Trainer::new(config, &train, &unseen, &session.device)?;
-        let found = trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss) * train.n_queries() as f64;
-        worst = worst.max((found - value).abs() / value);
+        let loss = trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss) * train.n_queries() as f64;
+        worst = worst.max((loss - value).abs() / value);
     }
     Checked::new(worst < 1e-3, format!("values differ by {worst:.0e} of them at most"))
 }
@@ -193,14 +193,14 @@ pub fn linear_net(session: &Session) -> anyhow::Result<Checked> {
             batch_queries: train.n_queries(),
             schedule: Schedule::Constant,
             patience: 0,
-            // The cost is a mean over queries, and the penalty's slope is l2 w.
+            // The cost is a mean over queries, and the penalty's gradient is l2 w.
             l2: 2.0 * LAMBDA / queries,
             seed: session.seed,
             ..TrainConfig::default()
         };
         let trainer = Trainer::new(config, &train, &unseen, &session.device)?;
-        let found = trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss);
-        worst = worst.max((found - cost).abs() / cost);
+        let loss = trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss);
+        worst = worst.max((loss - cost).abs() / cost);
     }
     Checked::new(worst < 1e-3, format!("pair costs differ by {worst:.0e} of them at most"))
 }
@@ -210,10 +210,10 @@ pub fn unique(session: &Session) -> anyhow::Result<Checked> {
     let mut worst = 0.0f64;
     for (train, _) in data(session)? {
         let problem = Problem::new(&train, &[], GAUSSIAN, LAMBDA);
-        let first = problem.scores(&problem.least(&vec![0.0; problem.points])?.0);
+        let first = problem.scores(&problem.minimum(&vec![0.0; problem.points])?.0);
         for _ in 0..3 {
             let start: Vec<f64> = (0..problem.points).map(|_| random.random_range(-1.0..1.0)).collect();
-            let again = problem.scores(&problem.least(&start)?.0);
+            let again = problem.scores(&problem.minimum(&start)?.0);
             worst = worst.max(largest(first.iter().zip(&again).map(|(first, again)| first - again)));
         }
     }
@@ -224,7 +224,7 @@ pub fn dense(session: &Session) -> anyhow::Result<Checked> {
     let (mut used, mut all) = (0, 0);
     for (train, _) in data(session)? {
         let problem = Problem::new(&train, &[], GAUSSIAN, LAMBDA);
-        let alphas = problem.least(&vec![0.0; problem.points])?.0;
+        let alphas = problem.minimum(&vec![0.0; problem.points])?.0;
         let in_pairs = train.queries().filter(|query| query.labels.iter().any(|label| *label != query.labels[0]));
         all += in_pairs.map(|query| query.labels.len()).sum::<usize>();
         used += alphas.iter().filter(|alpha| alpha.abs() > 1e-9).count();

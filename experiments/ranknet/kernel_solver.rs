@@ -1,17 +1,17 @@
-//! Eq. 17 for any kernel, in double precision and by Newton's method: for a few hundred documents.
+//! Solver of Eq. 17 for any kernel by Newton's method in double precision, for a few hundred documents.
 
 use anyhow::ensure;
 use burnrank::metric::order;
 use burnrank::{Dataset, Objective};
 
-/// How alike two documents are.
+/// Kernel: similarity of two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
     Linear,
     Gaussian(f64),
     /// `(x . z + 1)^2`.
     Quadratic,
-    /// `tanh(x . z - 1)`, which is not positive: the norm of a function may be negative.
+    /// `tanh(x . z - 1)`, which is not positive: squared norms can be negative.
     Tanh,
 }
 
@@ -29,52 +29,52 @@ impl Kernel {
         }
     }
 
-    /// The matrix of all pairs of points.
+    /// Kernel matrix of the points.
     pub fn matrix(self, points: &[&[f32]]) -> Vec<f64> {
         points.iter().flat_map(|x| points.iter().map(|z| self.value(x, z))).collect()
     }
 }
 
-/// The features of all documents, one row each.
+/// Feature rows of all documents.
 pub fn rows(data: &Dataset) -> Vec<&[f32]> {
     data.features().chunks(data.n_features()).collect()
 }
 
-/// `F = sum of C + lambda |f|^2` over the coefficients of points, of which the first are the documents of some queries.
+/// `F = sum of C + lambda |f|^2` as a function of the coefficients of points; the first points are the documents.
 pub struct Problem<'a> {
     pub data: &'a Dataset,
-    /// Of all points, the documents first.
+    /// Kernel matrix of all points.
     pub kernel: Vec<f64>,
     pub points: usize,
     pub lambda: f64,
 }
 
-/// Cost, slopes and second derivatives (row-major) in the scores.
+/// Cost, gradient and hessian (row-major) with respect to the scores.
 pub struct Parts {
     pub cost: f64,
-    pub slopes: Vec<f64>,
-    pub curves: Vec<f64>,
+    pub gradient: Vec<f64>,
+    pub hessian: Vec<f64>,
 }
 
 /// RankNet's cost of all pairs of different labels, by the library's formulas.
 pub fn parts(data: &Dataset, scores: &[f64], size: usize) -> anyhow::Result<Parts> {
     let objective = Objective::parse("ranknet")?;
     let field = objective.as_field()?;
-    let mut all = Parts { cost: 0.0, slopes: vec![0.0; size], curves: vec![0.0; size * size] };
+    let mut sums = Parts { cost: 0.0, gradient: vec![0.0; size], hessian: vec![0.0; size * size] };
     for query in data.queries() {
-        let own = &scores[query.rows.clone()];
-        let order = order(own);
-        let (first, n) = (query.rows.start, own.len());
-        all.cost += field.cost(own, query.labels, &order).unwrap_or(f64::NAN);
-        let lambdas = field.lambdas(own, query.labels, &order);
-        lambdas.iter().enumerate().for_each(|(i, lambda)| all.slopes[first + i] = -lambda);
-        let jacobian = field.jacobian(own, query.labels, &order);
-        let Some(jacobian) = jacobian else { anyhow::bail!("RankNet has a closed form of second derivatives") };
+        let scores = &scores[query.rows.clone()];
+        let order = order(scores);
+        let (first, n) = (query.rows.start, scores.len());
+        sums.cost += field.cost(scores, query.labels, &order).unwrap_or(f64::NAN);
+        let lambdas = field.lambdas(scores, query.labels, &order);
+        lambdas.iter().enumerate().for_each(|(i, lambda)| sums.gradient[first + i] = -lambda);
+        let jacobian = field.jacobian(scores, query.labels, &order);
+        let Some(jacobian) = jacobian else { anyhow::bail!("RankNet has a closed form of its hessian") };
         for i in 0..n {
-            (0..n).for_each(|j| all.curves[(first + i) * size + first + j] = -jacobian[i * n + j]);
+            (0..n).for_each(|j| sums.hessian[(first + i) * size + first + j] = -jacobian[i * n + j]);
         }
     }
-    Ok(all)
+    Ok(sums)
 }
 
 pub fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
@@ -85,7 +85,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// `x` of `matrix x = right`, by elimination with pivots.
+/// Solves `matrix x = right` by Gaussian elimination with pivoting.
 pub fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> anyhow::Result<Vec<f64>> {
     let n = right.len();
     for column in 0..n {
@@ -115,7 +115,7 @@ pub fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> anyhow::Result<Vec<f6
 }
 
 impl<'a> Problem<'a> {
-    /// Over the documents of a data set and further points.
+    /// A problem over the documents of a data set and additional points.
     pub fn new(data: &'a Dataset, more: &[&[f32]], kernel: Kernel, lambda: f64) -> Problem<'a> {
         let mut points = rows(data);
         points.extend(more);
@@ -132,24 +132,24 @@ impl<'a> Problem<'a> {
         Ok(parts(self.data, &scores, self.points)?.cost + self.lambda * dot(alphas, &scores))
     }
 
-    /// The coefficients at the least F and that F, for a positive kernel; from `start`.
-    pub fn least(&self, start: &[f64]) -> anyhow::Result<(Vec<f64>, f64)> {
+    /// Minimises F for a positive kernel from `start`; returns the coefficients and the minimum.
+    pub fn minimum(&self, start: &[f64]) -> anyhow::Result<(Vec<f64>, f64)> {
         let n = self.points;
         let mut alphas = start.to_vec();
         let mut value = self.value(&alphas)?;
         for _ in 0..60 {
             let scores = self.scores(&alphas);
-            let Parts { slopes, curves, .. } = parts(self.data, &scores, n)?;
+            let Parts { gradient, hessian, .. } = parts(self.data, &scores, n)?;
             // (L K + 2 lambda) step = -(g + 2 lambda alpha); L is 0 outside the blocks of queries.
             let mut matrix = vec![0.0; n * n];
             for i in 0..n {
-                for k in (0..n).filter(|k| curves[i * n + k] != 0.0) {
-                    let factor = curves[i * n + k];
+                for k in (0..n).filter(|k| hessian[i * n + k] != 0.0) {
+                    let factor = hessian[i * n + k];
                     (0..n).for_each(|j| matrix[i * n + j] += factor * self.kernel[k * n + j]);
                 }
                 matrix[i * n + i] += 2.0 * self.lambda;
             }
-            let right = slopes.iter().zip(&alphas).map(|(g, alpha)| -(g + 2.0 * self.lambda * alpha)).collect();
+            let right = gradient.iter().zip(&alphas).map(|(g, alpha)| -(g + 2.0 * self.lambda * alpha)).collect();
             let step = solve(matrix, right)?;
             let mut length = 1.0;
             let (next, after) = loop {
@@ -175,34 +175,34 @@ impl<'a> Problem<'a> {
         let sum = |row: &[f64]| row.iter().map(|x| x.abs()).sum::<f64>();
         let largest = |matrix: &[f64]| matrix.chunks(n).map(sum).fold(0.0, f64::max);
         let mut alphas = vec![0.0; n];
-        // The second derivatives of a pair are largest at equal scores, as at the start.
-        let rate = 1.0 / (largest(&self.kernel) * largest(&parts(self.data, &alphas, n)?.curves) + 2.0 * self.lambda);
+        // The hessian of a pair is largest at equal scores, as at the start.
+        let rate = 1.0 / (largest(&self.kernel) * largest(&parts(self.data, &alphas, n)?.hessian) + 2.0 * self.lambda);
         for _ in 0..steps {
-            let slopes = parts(self.data, &self.scores(&alphas), n)?.slopes;
-            alphas.iter_mut().zip(slopes).for_each(|(alpha, g)| *alpha -= rate * (g + 2.0 * self.lambda * *alpha));
+            let gradient = parts(self.data, &self.scores(&alphas), n)?.gradient;
+            alphas.iter_mut().zip(gradient).for_each(|(alpha, g)| *alpha -= rate * (g + 2.0 * self.lambda * *alpha));
         }
         self.value(&alphas)
     }
 
-    /// F's second derivatives in the coefficients: `K L K + 2 lambda K`.
+    /// Hessian of F with respect to the coefficients: `K L K + 2 lambda K`.
     pub fn hessian(&self, alphas: &[f64]) -> anyhow::Result<Vec<f64>> {
         let n = self.points;
-        let curves = parts(self.data, &self.scores(alphas), n)?.curves;
+        let hessian = parts(self.data, &self.scores(alphas), n)?.hessian;
         let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
-            let mut found = vec![0.0; n * n];
+            let mut product = vec![0.0; n * n];
             for i in 0..n {
                 for k in 0..n {
-                    (0..n).for_each(|j| found[i * n + j] += a[i * n + k] * b[k * n + j]);
+                    (0..n).for_each(|j| product[i * n + j] += a[i * n + k] * b[k * n + j]);
                 }
             }
-            found
+            product
         };
-        let first = product(&product(&self.kernel, &curves), &self.kernel);
+        let first = product(&product(&self.kernel, &hessian), &self.kernel);
         Ok(first.iter().zip(&self.kernel).map(|(first, k)| first + 2.0 * self.lambda * k).collect())
     }
 }
 
-/// The linear ranker itself: the weights at the least `sum of C + lambda |w|^2`, and that value.
+/// Minimises `sum of C + lambda |w|^2` over the weights of a linear ranker; returns the weights and the minimum.
 pub fn linear(data: &Dataset, lambda: f64) -> anyhow::Result<(Vec<f64>, f64)> {
     let (n, width) = (data.n_documents(), data.n_features());
     let rows = rows(data);
@@ -211,14 +211,14 @@ pub fn linear(data: &Dataset, lambda: f64) -> anyhow::Result<(Vec<f64>, f64)> {
     };
     let mut weights = vec![0.0; width];
     for _ in 0..60 {
-        let Parts { slopes, curves, .. } = parts(data, &score(&weights), n)?;
+        let Parts { gradient, hessian, .. } = parts(data, &score(&weights), n)?;
         let mut matrix = vec![0.0; width * width];
         let mut right: Vec<f64> = weights.iter().map(|w| -2.0 * lambda * w).collect();
         for i in 0..n {
-            (0..width).for_each(|a| right[a] -= slopes[i] * f64::from(rows[i][a]));
-            for j in (0..n).filter(|j| curves[i * n + j] != 0.0) {
+            (0..width).for_each(|a| right[a] -= gradient[i] * f64::from(rows[i][a]));
+            for j in (0..n).filter(|j| hessian[i * n + j] != 0.0) {
                 for a in 0..width {
-                    let factor = curves[i * n + j] * f64::from(rows[i][a]);
+                    let factor = hessian[i * n + j] * f64::from(rows[i][a]);
                     (0..width).for_each(|b| matrix[a * width + b] += factor * f64::from(rows[j][b]));
                 }
             }
@@ -240,18 +240,18 @@ mod tests {
 
     #[test]
     fn equations_are_solved() {
-        let found = solve(vec![0.0, 2.0, 1.0, 1.0], vec![2.0, 3.0]).unwrap();
-        assert_eq!(found, [2.0, 1.0]);
+        let solution = solve(vec![0.0, 2.0, 1.0, 1.0], vec![2.0, 3.0]).unwrap();
+        assert_eq!(solution, [2.0, 1.0]);
         assert!(solve(vec![0.0; 4], vec![1.0; 2]).is_err());
     }
 
     #[test]
-    fn the_slopes_of_f_vanish_at_its_least_value() {
+    fn the_gradient_of_f_vanishes_at_its_minimum() {
         let features = vec![0.1, 0.7, -0.3, 0.4, 0.9, -0.8, 0.2, 0.5];
         let data = Dataset::new(2, features, vec![1.0, 0.0, 2.0, 1.0], vec![("1".into(), 4)]).unwrap();
         for kernel in [Kernel::Linear, Kernel::Gaussian(0.5)] {
             let problem = Problem::new(&data, &[], kernel, 0.1);
-            let (alphas, value) = problem.least(&[0.0; 4]).unwrap();
+            let (alphas, value) = problem.minimum(&[0.0; 4]).unwrap();
             for at in 0..4 {
                 let moved = |step: f64| {
                     let mut moved = alphas.clone();

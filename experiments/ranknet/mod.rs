@@ -21,7 +21,7 @@ mod zero_error;
 
 use crate::harness::Experiment;
 
-/// All of them, in the order of the paper.
+/// All experiments, in the order of the paper.
 pub const EXPERIMENTS: [Experiment; 7] = [
     probabilities::EXPERIMENT,
     zero_error::EXPERIMENT,

@@ -1,4 +1,4 @@
-//! A small net that is trained pair by pair or list by list, in plain loops (RankNet paper, Eqs. 7 to 15).
+//! A small net trained with updates per pair or per list, in plain loops (RankNet paper, Eqs. 7 to 15).
 
 use burnrank::Dataset;
 use rand::SeedableRng;
@@ -16,10 +16,10 @@ pub struct PairNet {
     linear: bool,
 }
 
-/// When the weights move.
+/// When the weights are updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
-    /// After each pair; the pairs of a list one after the other, in random order.
+    /// After each pair; lists in random order, and the pairs of a list in random order.
     Pair,
     /// After each pair; the pairs of all lists in one random order.
     AnyPair,
@@ -27,14 +27,14 @@ pub enum Update {
     List,
 }
 
-/// What an epoch did.
+/// Sums over an epoch.
 pub struct EpochSums {
     pub cost: f64,
     pub pairs: usize,
 }
 
 impl PairNet {
-    /// A net of the weights that `Init::weights` gives: features times units, biases, units; or features alone.
+    /// A net with the weights of `Init::weights`: features times units, biases, units; or features only for a linear net.
     pub fn new(features: usize, weights: &[Vec<f32>]) -> PairNet {
         let numbers = |weights: &[f32]| weights.iter().map(|&weight| f64::from(weight)).collect::<Vec<f64>>();
         match weights {
@@ -55,7 +55,7 @@ impl PairNet {
         self.second.len()
     }
 
-    /// The values of the hidden units, and the score.
+    /// Computes the activations of the hidden units and returns the score.
     fn forward(&self, x: &[f32], hidden: &mut [f64]) -> f64 {
         let mut score = 0.0;
         for (unit, value) in hidden.iter_mut().enumerate() {
@@ -67,69 +67,70 @@ impl PairNet {
         score
     }
 
-    /// Adds `by` times the gradient of a document's score to another net's weights.
-    fn add_gradient(&self, x: &[f32], hidden: &[f64], by: f64, to: &mut PairNet) {
+    /// Adds `factor` times the gradient of a document's score to another net's weights.
+    fn add_gradient(&self, x: &[f32], hidden: &[f64], factor: f64, to: &mut PairNet) {
         for (unit, &value) in hidden.iter().enumerate() {
-            let slope = if self.linear { 1.0 } else { self.second[unit] * (1.0 - value * value) };
+            let derivative = if self.linear { 1.0 } else { self.second[unit] * (1.0 - value * value) };
             if !self.linear {
-                to.second[unit] += by * value;
-                to.bias[unit] += by * slope;
+                to.second[unit] += factor * value;
+                to.bias[unit] += factor * derivative;
             }
             let row = &mut to.first[unit * self.features..(unit + 1) * self.features];
-            row.iter_mut().zip(x).for_each(|(w, &x)| *w += by * slope * f64::from(x));
+            row.iter_mut().zip(x).for_each(|(w, &x)| *w += factor * derivative * f64::from(x));
         }
     }
 
-    /// Moves by one pair whose first document is the better one; the cost before the move, ln(1 + e^-(s_i - s_j)).
-    pub fn pair_step(&mut self, [better, worse]: [&[f32]; 2], step: f64, hidden: &mut [Vec<f64>; 2]) -> f64 {
+    /// Updates the weights by one pair, the better document first; returns the cost before the update, ln(1 + e^-(s_i - s_j)).
+    pub fn pair_step(&mut self, [better, worse]: [&[f32]; 2], learning_rate: f64, hidden: &mut [Vec<f64>; 2]) -> f64 {
         let [first, second] = hidden;
         let gap = self.forward(better, first) - self.forward(worse, second);
-        let by = step / (1.0 + gap.exp());
-        // Both gradients are of the weights before the move.
+        let factor = learning_rate / (1.0 + gap.exp());
+        // Both gradients use the weights before the update.
         for unit in 0..self.units() {
             let (value, other) = (first[unit], second[unit]);
             let v = self.second[unit];
-            let slopes = if self.linear { [1.0, 1.0] } else { [v * (1.0 - value * value), v * (1.0 - other * other)] };
+            let derivatives =
+                if self.linear { [1.0, 1.0] } else { [v * (1.0 - value * value), v * (1.0 - other * other)] };
             let row = &mut self.first[unit * self.features..(unit + 1) * self.features];
             let xs = better.iter().zip(worse);
             row.iter_mut().zip(xs).for_each(|(w, (&a, &b))| {
-                *w += by * (slopes[0] * f64::from(a) - slopes[1] * f64::from(b));
+                *w += factor * (derivatives[0] * f64::from(a) - derivatives[1] * f64::from(b));
             });
             if !self.linear {
-                self.bias[unit] += by * (slopes[0] - slopes[1]);
-                self.second[unit] += by * (value - other);
+                self.bias[unit] += factor * (derivatives[0] - derivatives[1]);
+                self.second[unit] += factor * (value - other);
             }
         }
         cost(gap)
     }
 
-    /// Moves by the sum over all pairs of a list.
-    pub fn list_step(&mut self, x: &[f32], pairs: &[[usize; 2]], step: f64) -> f64 {
+    /// Updates the weights by the sum over the pairs of a list; returns the cost before the update.
+    pub fn list_step(&mut self, x: &[f32], pairs: &[[usize; 2]], learning_rate: f64) -> f64 {
         let units = self.units();
         let documents = x.len() / self.features;
         let (mut hidden, mut scores) = (vec![0.0; documents * units], vec![0.0; documents]);
         for (document, row) in x.chunks_exact(self.features).enumerate() {
             scores[document] = self.forward(row, &mut hidden[document * units..(document + 1) * units]);
         }
-        let (mut pushes, mut sum) = (vec![0.0; documents], 0.0);
+        let (mut lambdas, mut sum) = (vec![0.0; documents], 0.0);
         for &[better, worse] in pairs {
             let gap = scores[better] - scores[worse];
-            let push = 1.0 / (1.0 + f64::exp(gap));
-            pushes[better] += push;
-            pushes[worse] -= push;
+            let lambda = 1.0 / (1.0 + f64::exp(gap));
+            lambdas[better] += lambda;
+            lambdas[worse] -= lambda;
             sum += cost(gap);
         }
-        let mut moved = self.clone();
+        let mut updated = self.clone();
         for (document, row) in x.chunks_exact(self.features).enumerate() {
             let hidden = &hidden[document * units..(document + 1) * units];
-            self.add_gradient(row, hidden, step * pushes[document], &mut moved);
+            self.add_gradient(row, hidden, learning_rate * lambdas[document], &mut updated);
         }
-        *self = moved;
+        *self = updated;
         sum
     }
 
-    /// Visits every pair once.
-    pub fn epoch(&mut self, data: &Dataset, update: Update, step: f64, seed: u64, number: u64) -> EpochSums {
+    /// Trains one epoch, which visits every pair once.
+    pub fn epoch(&mut self, data: &Dataset, update: Update, learning_rate: f64, seed: u64, number: u64) -> EpochSums {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(number);
         let mut order: Vec<usize> = (0..data.n_queries()).collect();
@@ -142,7 +143,8 @@ impl PairNet {
             all.shuffle(&mut random);
             for (query, pair) in &all {
                 let x = data.query(*query).features;
-                sums.cost += self.pair_step(pair.map(|document| row(&x, self.features, document)), step, &mut hidden);
+                sums.cost +=
+                    self.pair_step(pair.map(|document| row(&x, self.features, document)), learning_rate, &mut hidden);
             }
             sums.pairs = all.len();
             return sums;
@@ -152,19 +154,19 @@ impl PairNet {
             let mut pairs = pairs_of(query.labels);
             sums.pairs += pairs.len();
             if update == Update::List {
-                sums.cost += self.list_step(&query.features, &pairs, step);
+                sums.cost += self.list_step(&query.features, &pairs, learning_rate);
                 continue;
             }
             pairs.shuffle(&mut random);
             for pair in pairs {
                 let rows = pair.map(|document| row(&query.features, self.features, document));
-                sums.cost += self.pair_step(rows, step, &mut hidden);
+                sums.cost += self.pair_step(rows, learning_rate, &mut hidden);
             }
         }
         sums
     }
 
-    /// The score of every document.
+    /// Scores of all documents.
     pub fn scores(&self, data: &Dataset) -> Vec<f32> {
         let mut hidden = vec![0.0; self.units()];
         data.features().chunks_exact(self.features).map(|row| self.forward(row, &mut hidden) as f32).collect()
@@ -208,37 +210,37 @@ mod tests {
     const X: [f32; 12] = [0.3, -0.2, 0.9, 0.1, -0.5, 0.4, 0.2, 0.8, 0.7, 0.6, -0.9, -0.1];
 
     #[test]
-    fn a_step_goes_down_the_slope_of_the_cost() {
+    fn updates_follow_the_negative_gradient() {
         for linear in [true, false] {
             let net = net(linear);
             let pairs = [[0, 1], [2, 1], [0, 2]];
             let total = |net: &PairNet| net.clone().list_step(&X, &pairs, 0.0);
-            let (step, wiggle) = (1e-6, 1e-6);
-            let mut moved = net.clone();
-            moved.list_step(&X, &pairs, step);
+            let (step, delta) = (1e-6, 1e-6);
+            let mut updated = net.clone();
+            updated.list_step(&X, &pairs, step);
             for weight in 0..net.first.len() {
                 let (mut up, mut down) = (net.clone(), net.clone());
-                up.first[weight] += wiggle;
-                down.first[weight] -= wiggle;
-                let slope = (total(&up) - total(&down)) / (2.0 * wiggle);
-                let found = (net.first[weight] - moved.first[weight]) / step;
-                assert!((slope - found).abs() < 1e-6, "{linear} {weight}: {slope} {found}");
+                up.first[weight] += delta;
+                down.first[weight] -= delta;
+                let expected = (total(&up) - total(&down)) / (2.0 * delta);
+                let gradient = (net.first[weight] - updated.first[weight]) / step;
+                assert!((expected - gradient).abs() < 1e-6, "{linear} {weight}: {expected} {gradient}");
             }
         }
     }
 
     #[test]
-    fn a_list_of_one_pair_moves_as_the_pair_does() {
+    fn a_list_of_one_pair_equals_the_pair() {
         for linear in [true, false] {
-            let (mut by_pair, mut by_list) = (net(linear), net(linear));
-            let mut hidden = [vec![0.0; by_pair.units()], vec![0.0; by_pair.units()]];
+            let (mut per_pair, mut per_list) = (net(linear), net(linear));
+            let mut hidden = [vec![0.0; per_pair.units()], vec![0.0; per_pair.units()]];
             for _ in 0..50 {
-                let a = by_pair.pair_step([&X[..4], &X[4..8]], 0.1, &mut hidden);
-                let b = by_list.list_step(&X[..8], &[[0, 1]], 0.1);
+                let a = per_pair.pair_step([&X[..4], &X[4..8]], 0.1, &mut hidden);
+                let b = per_list.list_step(&X[..8], &[[0, 1]], 0.1);
                 assert!((a - b).abs() < 1e-12);
             }
-            assert!(by_pair.first.iter().zip(&by_list.first).all(|(a, b)| (a - b).abs() < 1e-12));
-            assert!(by_pair.second.iter().zip(&by_list.second).all(|(a, b)| (a - b).abs() < 1e-12));
+            assert!(per_pair.first.iter().zip(&per_list.first).all(|(a, b)| (a - b).abs() < 1e-12));
+            assert!(per_pair.second.iter().zip(&per_list.second).all(|(a, b)| (a - b).abs() < 1e-12));
         }
     }
 

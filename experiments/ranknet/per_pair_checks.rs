@@ -1,64 +1,64 @@
-//! Whether the plain loops do what the trainer does, and how long either takes.
+//! Controls that the plain loops agree with the trainer, and times of both.
 
 use super::artificial::{Counted, DOCUMENTS, Data, Units, VALID, function_seed, generator, lists, training_seed};
 use super::pair_net::Update;
-use super::per_pair::{NETS, Sizes, first_net, settings};
+use super::per_pair::{NETS, Sizes, initial_net, settings};
 use crate::harness::{Control, Execution, NetShape};
 use burnrank::internal::text::Table;
 use burnrank::{Dataset, Schedule, TrainConfig, Trainer};
 use std::time::Instant;
 
-/// How far the costs of the plain loops may be from the trainer's, relative to these: both round differently.
+/// Tolerance for the relative difference between the costs of the plain loops and the trainer, which round differently.
 const ROUNDING: f64 = 1e-3;
 
-/// The plain loops beside the trainer where neither has an order to choose: one list, of two documents or of many.
-pub fn same_as_trainer(execution: &Execution<'_>, net: NetShape, documents: usize) -> anyhow::Result<Control> {
+/// Control: the plain loops agree with the trainer on a single list, where the order of updates is fixed.
+pub fn same_as_trainer(execution: &Execution<'_>, shape: NetShape, documents: usize) -> anyhow::Result<Control> {
     let (session, epochs) = (execution.session, 30);
     let generator = generator(Data::Net, Units::Tanh, function_seed(session.seed, 0))?;
     let list = generator.query(0);
-    // A pair: the first document, and the first one of another label.
+    // A pair consists of the first document and the first one with another label.
     let other = (0..list.labels.len()).find(|&i| list.labels[i] != list.labels[0]).unwrap_or(0);
     let chosen: Vec<usize> = if documents == 2 { vec![0, other] } else { (0..documents).collect() };
     let features: Vec<f32> = chosen.iter().flat_map(|&i| list.features[50 * i..50 * (i + 1)].to_vec()).collect();
     let labels: Vec<f32> = chosen.iter().map(|&i| list.labels[i]).collect();
     let data = Dataset::new(50, features, labels, vec![("1".into(), documents)])?;
-    // Larger steps for the single pair, so that it moves at all.
+    // A higher learning rate for the single pair, so that costs change visibly.
     let learning_rate = if documents == 2 { 0.1 } else { 0.001 };
-    let paper = settings(net, &Sizes { vectors: &[], functions: 1, epochs }, training_seed(session.seed, 0, 0))?;
+    let paper = settings(shape, &Sizes { vectors: &[], functions: 1, epochs }, training_seed(session.seed, 0, 0))?;
     let config = TrainConfig { learning_rate, schedule: Schedule::Constant, metric: "pair-error".into(), ..paper };
-    let mut own = first_net(&config, 50);
+    let mut net = initial_net(&config, 50);
     let mut trainer = Trainer::new(config.clone(), &data, &data, &session.device)?;
-    let mut farthest: f64 = 0.0;
+    let mut largest: f64 = 0.0;
     let update = if documents == 2 { Update::Pair } else { Update::List };
     for epoch in 1..=epochs {
         let theirs = trainer.epoch()?.loss;
-        let ours = own.epoch(&data, update, learning_rate, 0, epoch as u64).cost;
-        farthest = farthest.max((theirs - ours).abs() / theirs.abs().max(1e-9));
+        let ours = net.epoch(&data, update, learning_rate, 0, epoch as u64).cost;
+        largest = largest.max((theirs - ours).abs() / theirs.abs().max(1e-9));
     }
     Ok(Control {
         description: format!(
-            "{} net, one list of {documents} documents, {epochs} updates: the plain loops and the trainer have the \
-             same costs",
-            net.name()
+            "{} net, one list of {documents} documents, {epochs} updates: the plain loops and the trainer have \
+             equal costs",
+            shape.name()
         ),
         expected: format!("relative difference below {ROUNDING}"),
-        ours: format!("{farthest:.1e}"),
-        holds: farthest < ROUNDING,
+        ours: format!("{largest:.1e}"),
+        holds: largest < ROUNDING,
     })
 }
 
-/// Epochs of either kind, timed one after the other, the fastest of three.
+/// Time per epoch of both kinds of updates, the fastest of three.
 pub fn time_table(execution: &Execution<'_>, sizes: &Sizes) -> anyhow::Result<Table> {
     let session = execution.session;
     let title =
-        "Time of an epoch on one core in milliseconds, without validation, measured when this report was written:";
+        "Time per epoch on one core in milliseconds, without validation, measured when this report was written:";
     let columns = [
         "net",
         "vectors",
         "per list, trainer",
         "per list, plain loops",
         "per pair, plain loops",
-        "pair over list, plain loops",
+        "pair / list, plain loops",
     ];
     let mut table = Table::titled(title, &columns);
     let generator = generator(Data::Net, Units::Tanh, function_seed(session.seed, 0))?;
@@ -68,7 +68,7 @@ pub fn time_table(execution: &Execution<'_>, sizes: &Sizes) -> anyhow::Result<Ta
         let one = lists(&generator, VALID.start..VALID.start + 1, Counted::Labels)?;
         let config = settings(net, sizes, training_seed(session.seed, 0, 0))?;
         let plain = |update: Update| {
-            let mut net = first_net(&config, training.n_features());
+            let mut net = initial_net(&config, training.n_features());
             let once = |number: u64| {
                 let start = Instant::now();
                 net.epoch(&training, update, config.learning_rate, config.seed, number);

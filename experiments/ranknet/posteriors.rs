@@ -1,4 +1,4 @@
-//! Facts about the pair cost and about probabilities of pairs.
+//! Checks of the pair cost and of probabilities of pairs.
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
@@ -14,7 +14,7 @@ pub fn cost(target: f64, output: f64) -> f64 {
     -target * output + output.exp().ln_1p()
 }
 
-/// Evenly spaced numbers, both ends among them.
+/// Evenly spaced numbers, including both ends.
 pub fn steps(from: f64, to: f64, n: usize) -> impl Iterator<Item = f64> + Clone {
     (0..=n).map(move |step| from + (to - from) * step as f64 / n as f64)
 }
@@ -27,8 +27,8 @@ pub fn eq_3(_: &Session) -> anyhow::Result<Checked> {
             let entropy = -target * p.ln() - (1.0 - target) * (1.0 - p).ln();
             let pair = PairTarget { i: 0, j: 1, probability: target };
             let ours = ranknet_pairs(&[output as f32, 0.0], &[pair], 1.0, &mut [0.0; 2])?.loss;
-            let found = cost(target, output);
-            worst = [worst[0].max((found - entropy).abs()), worst[1].max((found - ours).abs())];
+            let value = cost(target, output);
+            worst = [worst[0].max((value - entropy).abs()), worst[1].max((value - ours).abs())];
         }
     }
     let ours = format!("largest difference {:.0e}; from the library's {:.0e}", worst[0], worst[1]);
@@ -64,7 +64,7 @@ pub fn eq_5(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(worst < 1e-12, format!("9,801 pairs: largest difference {worst:.0e}"))
 }
 
-/// The combined probability of twice the same, less it.
+/// Combined probability of two equal probabilities, minus that probability.
 fn gain(p: f64) -> f64 {
     combine(p, p).map_or(f64::NAN, |combined| combined - p)
 }
@@ -87,7 +87,7 @@ pub fn confidence(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(builds && example > 0.6, format!("everywhere on the grid: {builds}; 0.6 and 0.6 give {example:.4}"))
 }
 
-/// Samples of the theorem's checks.
+/// Number of samples in the checks of the theorem.
 const SAMPLES: usize = 8;
 
 pub fn theorem(session: &Session) -> anyhow::Result<Checked> {
@@ -104,13 +104,13 @@ pub fn theorem(session: &Session) -> anyhow::Result<Checked> {
             for j in (0..SAMPLES).filter(|j| *j != i) {
                 inside &= (0.0..=1.0).contains(&of(i, j));
                 for _ in 0..20 {
-                    // A way over some of the other samples, combined link by link by Eq. 5.
-                    let mut way: Vec<usize> = (0..SAMPLES).filter(|k| *k != i && *k != j).collect();
-                    way.shuffle(&mut random);
-                    way.truncate(random.random_range(0..=SAMPLES - 2));
-                    way.push(j);
+                    // A path over some of the other samples, combined link by link with Eq. 5.
+                    let mut path: Vec<usize> = (0..SAMPLES).filter(|k| *k != i && *k != j).collect();
+                    path.shuffle(&mut random);
+                    path.truncate(random.random_range(0..=SAMPLES - 2));
+                    path.push(j);
                     let (mut at, mut sum) = (i, None);
-                    for next in way {
+                    for next in path {
                         let link = of(at, next);
                         sum = match sum {
                             None => Some(link),
@@ -138,7 +138,7 @@ pub fn necessary(session: &Session) -> anyhow::Result<Checked> {
             anyhow::bail!("no posteriors")
         };
         let away = |i: usize, j: usize| (one.get(i, j).unwrap_or(f64::NAN) - other.get(i, j).unwrap_or(f64::NAN)).abs();
-        // Pairs on one side of the gap do not notice, the pair at the gap does.
+        // Pairs on one side of the gap are unchanged; the pair at the gap differs.
         same &= (0..gap).all(|i| away(i, i + 1) < 1e-12) && (gap + 1..SAMPLES - 1).all(|i| away(i, i + 1) < 1e-12);
         differ &= away(gap, gap + 1) > 0.1;
     }
@@ -160,7 +160,7 @@ pub fn equal_links(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(worst < 1e-12, format!("largest difference {worst:.0e}"))
 }
 
-/// The posterior at distance n of equal links.
+/// Posterior at distance n for equal adjacent posteriors.
 fn link(p: f64, n: i32) -> f64 {
     1.0 / (1.0 + ((1.0 - p) / p).powi(n))
 }

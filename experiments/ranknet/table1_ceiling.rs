@@ -1,7 +1,7 @@
-//! What five hidden units can represent at all of a random net of ten, when every pair of a list counts.
+//! Upper limit of the accuracy of five hidden units on a random net of ten, counting all pairs of a list.
 //!
-//! A net is fitted to the continuous target itself, without bins, on many lists, and its epoch and start are chosen on the
-//! test lists: each of that can only raise what it reaches.
+//! Nets are fitted to the continuous target without bins on many lists, and the epoch and the start are selected on the test
+//! lists. Both can only raise the accuracy.
 
 use super::artificial::{
     Counted, DOCUMENTS, Data, TEST, Tested, Units, architecture, config, function_seed, generator, lists, training_seed,
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The hidden units' function and number.
+/// Activation and number of hidden units of each fit.
 pub const KINDS: [(Units, usize); 4] = [(Units::Tanh, 5), (Units::Sigmoid, 5), (Units::Tanh, 10), (Units::Sigmoid, 10)];
 
 /// One fit to one random function, from one start.
@@ -25,20 +25,20 @@ pub struct Fit {
     pub start: u64,
 }
 
-/// What a fit reaches, in percent of the test pairs.
+/// Accuracy of a fit in percent.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
-    /// All pairs of a list by the continuous target.
+pub struct FitRun {
+    /// On all test pairs by the continuous target.
     pub all_pairs: f64,
-    /// Pairs of different labels, by the same net.
+    /// On test pairs of different labels.
     pub label_pairs: f64,
-    /// All pairs of the training lists, in the epoch that was chosen.
+    /// On all training pairs at the selected epoch.
     pub train: f64,
     pub best_epoch: usize,
     pub epochs: usize,
 }
 
-impl Finding for Found {
+impl Finding for FitRun {
     fn impossible(&self) -> Option<String> {
         outside("a percentage of pairs", 0.0..=100.0, [self.all_pairs, self.label_pairs, self.train])
             .or_else(|| no_epoch(self.best_epoch, self.epochs))
@@ -59,7 +59,7 @@ pub fn sizes(scale: Scale) -> Sizes {
     )
 }
 
-/// As claims call a kind of fit.
+/// Id of the claim on a kind of fit.
 pub fn id((units, hidden): (Units, usize)) -> String {
     format!("ceiling {} {hidden}", units.name())
 }
@@ -68,15 +68,15 @@ pub fn claims() -> Vec<Claim> {
     let claim = |kind: (Units, usize)| {
         let (units, hidden) = kind;
         let (test, words) = match hidden {
-            5 => (Test::AtMost { bound: BEST }, "cannot order as many as the paper's five hidden units do"),
-            _ => (Test::AtLeast { bound: BEST }, "do: the fit itself is not what sets the limit"),
+            5 => (Test::AtMost { bound: BEST }, "stay below the paper's five hidden units"),
+            _ => (Test::AtLeast { bound: BEST }, "reach the paper's number: the fit does not set the limit"),
         };
         let statement = format!(
-            "All pairs by the continuous target: {hidden} {} units, fitted to it without bins, {words}; % of test pairs",
+            "all pairs by the continuous target: {hidden} {} units fitted without bins {words}; test accuracy, %",
             units.name()
         );
-        Claim::secondary(id(kind), statement, test)
-            .paper(format!("{BEST:.2} (five units, pairs not said)"))
+        Claim::new(id(kind), statement, test)
+            .paper(format!("{BEST:.2} (five units, pairs not stated)"))
             .unit("random net")
             .convention("the best of all starts and epochs on the test lists themselves, by all pairs of a list")
     };
@@ -118,48 +118,48 @@ impl Fit {
         (lists * epochs) as f64 / 100.0
     }
 
-    pub fn run(&self, execution: &Execution<'_>, key: &str, ticker: &Ticker<'_>) -> anyhow::Result<Found> {
+    pub fn run(&self, execution: &Execution<'_>, key: &str, ticker: &Ticker<'_>) -> anyhow::Result<FitRun> {
         let (session, sizes) = (execution.session, sizes(execution.scale()));
         let generator = generator(Data::Net, self.kind.0, function_seed(session.seed, self.function))?;
         let config = settings(self.kind, &sizes, training_seed(session.seed, self.function, 1 + self.start))?;
-        // The test lists are left out of these, whatever their number.
+        // These lists follow the test lists.
         let training = lists(&generator, TEST.end..TEST.end + sizes.lists, Counted::Targets)?;
         let test = lists(&generator, TEST, Counted::Targets)?;
-        let used = Arc::new(TrainingData::new(config.scaling, &training, &test)?);
-        let model = train(execution, key, &config, &used, (ticker, (0.0, 1.0)), |_| false)?;
+        let data = Arc::new(TrainingData::new(config.scaling, &training, &test)?);
+        let model = train(execution, key, &config, &data, (ticker, (0.0, 1.0)), |_| false)?;
         let best = model.info.best_epoch;
-        let chosen = model.history.iter().find(|epoch| epoch.epoch == best);
-        Ok(Found {
+        let selected = model.history.iter().find(|epoch| epoch.epoch == best);
+        Ok(FitRun {
             all_pairs: Tested::of(&model, &test)?.percent,
             label_pairs: Tested::of(&model, &lists(&generator, TEST, Counted::Labels)?)?.percent,
-            train: 100.0 * chosen.map_or(f64::NAN, |epoch| epoch.train),
+            train: 100.0 * selected.map_or(f64::NAN, |epoch| epoch.train),
             best_epoch: best,
             epochs: model.history.len(),
         })
     }
 }
 
-/// For each random function, percent of all pairs, and of label pairs by the same net.
+/// Accuracy on all pairs and on label pairs, one number per random function.
 pub type Best = (Vec<f64>, Vec<f64>);
 
-/// What the best start of each random function reaches.
-pub fn best(runs: &[(&Fit, &Found)], kind: (Units, usize)) -> Best {
+/// Accuracy of the best start of each random function.
+pub fn best(runs: &[(&Fit, &FitRun)], kind: (Units, usize)) -> Best {
     let functions = runs.iter().map(|(fit, _)| fit.function + 1).max().unwrap_or(0);
     let of = |function: u64| {
         let starts = runs.iter().filter(|(fit, _)| fit.kind == kind && fit.function == function);
-        starts.map(|(_, found)| (found.all_pairs, found.label_pairs)).max_by(|a, b| a.0.total_cmp(&b.0))
+        starts.map(|(_, run)| (run.all_pairs, run.label_pairs)).max_by(|a, b| a.0.total_cmp(&b.0))
     };
     (0..functions).filter_map(of).unzip()
 }
 
-/// What the report says of the fits.
+/// Description of the fits for the report.
 pub fn text(scale: Scale) -> String {
     let Sizes { functions, starts, lists, epochs } = sizes(scale);
     format!(
-        "Limit of five hidden units: the first {functions} random nets; training on {lists} further lists ({} \
-         vectors), each document's label its place in its list by the continuous target, so that all pairs count and \
-         no bin hides anything; Adam, steps from 0.02 to 0 by a cosine, 10 lists per batch, {epochs} epochs, weights \
-         from ±1/sqrt(inputs), {starts} starts; start and epoch are those that are best on the test lists.",
+        "Limit of five hidden units: the first {functions} random nets; training on {lists} additional lists ({} vectors), with \
+         ranks by the continuous target as labels, so that all pairs count; Adam, cosine schedule from 0.02 to 0, 10 lists per \
+         batch, {epochs} epochs, initial weights within ±1/sqrt(inputs), {starts} starts; start and epoch are the best on the \
+         test lists.",
         lists * DOCUMENTS
     )
 }

@@ -1,7 +1,7 @@
-//! What Table 1 of the RankNet paper came to: the table under each convention, the limit of five hidden units, a figure.
+//! Report on Table 1 of the RankNet paper: a table per convention, the limit of five hidden units, and the figure.
 
 use super::artificial::{self, Counted, Data, TRAINING_TEXT, cell, point, z};
-use super::table1::{BEST, Cell, Convention, Found, LARGE, OTHERS, PAPER, PRIMARY, Sizes, id, sizes, values};
+use super::table1::{BEST, Cell, CellRun, Convention, LARGE, OTHERS, PAPER, PRIMARY, Sizes, id, sizes, values};
 use super::table1_ceiling::{self, Best, Fit, KINDS, best};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::trainings::{self, Went};
@@ -10,8 +10,8 @@ use crate::harness::{Control, Evidence, Execution, NetShape, Report};
 use burnrank::analysis::significance::t_test;
 use burnrank::internal::text::{Table, p_value};
 
-type Cells<'a> = [(&'a Cell, &'a Found)];
-type Fits<'a> = [(&'a Fit, &'a table1_ceiling::Found)];
+type Cells<'a> = [(&'a Cell, &'a CellRun)];
+type Fits<'a> = [(&'a Fit, &'a table1_ceiling::FitRun)];
 
 pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> anyhow::Result<Report> {
     let scale = execution.scale();
@@ -19,9 +19,9 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     let evidence = evidence(runs, fits, &sizes);
     let mut tables = vec![table(runs, PRIMARY, &sizes), summary_table(runs, &sizes), ceiling_table(fits)];
     tables.extend(OTHERS.map(|convention| table(runs, convention, &sizes)));
-    let went = |(cell, found): &(&Cell, &Found)| {
+    let went = |(cell, run): &(&Cell, &CellRun)| {
         let what = format!("{}, {}, {} vectors", cell.data.name(), cell.net.name(), cell.size);
-        Went::new(what, found.best_epoch, sizes.epochs)
+        Went::new(what, run.best_epoch, sizes.epochs)
     };
     let own = runs.iter().filter(|(cell, _)| cell.convention == PRIMARY && !cell.shuffled);
     tables.push(trainings::table(&own.map(went).collect::<Vec<_>>()));
@@ -31,15 +31,15 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     let mut deviations =
         artificial::deviations(&[Data::Net, Data::Polynomial], &[NetShape::Linear, NetShape::TwoLayer]);
     deviations.push(
-        "The paper says neither which hidden units its nets have nor which pairs of test documents count: one reading \
-         decides the verdict, the others have tables of their own."
+        "The paper states neither the hidden units nor the test pairs that count: one convention decides the verdict, the others \
+         have separate tables."
             .into(),
     );
     Ok(Report {
         evidence,
         controls: vec![shuffled(runs)],
         main: format!(
-            "cells within two deviations of the paper: {} of {} for the random net, {} of {} for the polynomial; five \
+            "cells within two standard deviations of the paper: {} of {} for the random net, {} of {} for the polynomial; five \
              tanh units reach at most {:.1}% of all pairs by the continuous target",
             net.0,
             net.1,
@@ -52,15 +52,14 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
         protocol: vec![
             artificial::data_text(&[Data::Net, Data::Polynomial], sizes.functions),
             format!(
-                "{TRAINING_TEXT} Nets are linear or have five hidden units of the same kind as the random net's; {} \
-                 epochs, or until no training pair is wrong; the epoch with the fewest wrong validation pairs is \
-                 judged on the test lists. A percentage is the mean over lists of the share of pairs in the right \
-                 order; equal scores count as wrong.",
+                "{TRAINING_TEXT} Nets are linear or have five hidden units with the activation of the random net; {} epochs, or \
+                 until the training error is zero; the best epoch by validation pairs is evaluated on the test lists. Accuracy \
+                 is the mean over lists of the share of pairs in the right order; equal scores count as wrong.",
                 sizes.epochs
             ),
             format!(
-                "Conventions other than the verdict's: the first {} functions; validation and test count the same \
-                 pairs; training is the same, on label pairs.",
+                "Other conventions: the first {} functions; validation and test count the same pairs; training is unchanged, on \
+                 label pairs.",
                 sizes.other_functions
             ),
             table1_ceiling::text(scale),
@@ -71,15 +70,14 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     })
 }
 
-/// Without anything to learn, half of the test pairs are right.
+/// Control: trained on shuffled labels, half of the test pairs are right.
 fn shuffled(runs: &Cells<'_>) -> Control {
-    let chosen = runs.iter().filter(|(cell, _)| cell.shuffled).map(|(_, found)| found.test.percent - 50.0);
-    let over: Vec<f64> = chosen.collect();
+    let over: Vec<f64> =
+        runs.iter().filter(|(cell, _)| cell.shuffled).map(|(_, run)| run.test.percent - 50.0).collect();
     let p = t_test(&over).map_or(1.0, |test| test.p);
     Control {
         description:
-            "random net, linear, 500 vectors, labels shuffled within the training and validation lists: % of test \
-               pairs right"
+            "random net, linear, 500 vectors, labels shuffled within the training and validation lists: test accuracy, %"
                 .into(),
         expected: "50 on average over functions, p above 0.001".into(),
         ours: format!("{:.2} on average, p {}", 50.0 + mean(&over), p_value(Some(p))),
@@ -109,8 +107,8 @@ fn evidence(runs: &Cells<'_>, fits: &Fits<'_>, sizes: &Sizes) -> Vec<(String, Ev
             evidence.push((format!("{name} {size}"), Evidence::rounded(gap, 2)));
         }
     }
-    let most = sizes.vectors.last().copied().unwrap_or_default();
-    let harder = less(&of(Data::Net, NetShape::TwoLayer, most), &of(Data::Polynomial, NetShape::TwoLayer, most));
+    let largest = sizes.vectors.last().copied().unwrap_or_default();
+    let harder = less(&of(Data::Net, NetShape::TwoLayer, largest), &of(Data::Polynomial, NetShape::TwoLayer, largest));
     evidence.push(("harder".into(), Evidence::rounded(harder, 2)));
     evidence.extend(KINDS.map(|kind| (table1_ceiling::id(kind), Evidence::rounded(best(fits, kind).0, 2))));
     evidence
@@ -123,13 +121,12 @@ fn describe((units, counted): Convention) -> String {
     }
 }
 
-/// The paper's table beside ours under one convention.
+/// The paper's table and ours under one convention.
 fn table(runs: &Cells<'_>, convention: Convention, sizes: &Sizes) -> Table {
     let columns = sizes.vectors.iter().flat_map(|size| [format!("{size}: paper"), "here".to_owned()]);
     let columns: Vec<String> = [String::from("data, net")].into_iter().chain(columns).collect();
     let title = format!(
-        "Percent of test pairs in the right order; {}{}; mean of {} random functions ± their deviation (z of the \
-         paper's number):",
+        "Test accuracy in percent; {}{}; mean over {} random functions ± standard deviation (z of the paper's number):",
         describe(convention),
         if convention == PRIMARY { " (the convention of the verdict)" } else { "" },
         functions(convention, sizes),
@@ -144,7 +141,7 @@ fn table(runs: &Cells<'_>, convention: Convention, sizes: &Sizes) -> Table {
     table
 }
 
-/// How many cells of a block lie within two deviations, and how many there are.
+/// Number of cells of a block within two standard deviations, and number of cells.
 fn within(runs: &Cells<'_>, convention: Convention, data: Data, sizes: &Sizes) -> (usize, usize) {
     let mut all = vec![];
     for (of_data, net, paper) in PAPER.into_iter().filter(|(of, ..)| *of == data) {
@@ -155,11 +152,10 @@ fn within(runs: &Cells<'_>, convention: Convention, data: Data, sizes: &Sizes) -
     (all.iter().filter(|inside| **inside).count(), all.len())
 }
 
-/// Every reading of the paper beside each other.
+/// Comparison of all conventions.
 fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
     let columns = ["convention", "random net", "largest z", "polynomial", "largest z"];
-    let mut table =
-        Table::titled("Readings of the paper: cells within two deviations of the paper's number:", &columns);
+    let mut table = Table::titled("Conventions: cells within two standard deviations of the paper's number:", &columns);
     for convention in [PRIMARY].into_iter().chain(OTHERS) {
         let mut row = vec![describe(convention)];
         for data in [Data::Net, Data::Polynomial] {
@@ -172,7 +168,7 @@ fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
             let largest = zs.map(f64::abs).fold(0.0, f64::max);
             row.extend([
                 format!("{inside} of {all}"),
-                if largest > 99.0 { "beyond 99".into() } else { format!("{largest:.1}") },
+                if largest > 99.0 { "above 99".into() } else { format!("{largest:.1}") },
             ]);
         }
         table.row(row);
@@ -181,10 +177,9 @@ fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
 }
 
 fn ceiling_table(fits: &Fits<'_>) -> Table {
-    let columns = ["net that is fitted", "all pairs by target: here", "the paper's best cell", "label pairs: here"];
-    let title = "What so many hidden units reach of a random net of ten units of the same kind, fitted to the \
-                 continuous target without bins; percent of test pairs, mean over random nets of the best start ± \
-                 deviation (z of 97.67):";
+    let columns = ["fitted net", "all pairs by target: here", "the paper's best cell", "label pairs: here"];
+    let title = "Accuracy of nets fitted to a random net of ten units of the same kind by the continuous target without bins; \
+                 percent of test pairs, mean over random nets of the best start ± standard deviation (z of 97.67):";
     let mut table = Table::titled(title, &columns);
     for kind in KINDS {
         let (all, labels) = best(fits, kind);
@@ -200,27 +195,25 @@ fn notes(runs: &Cells<'_>, sizes: &Sizes) -> Vec<String> {
         .filter(|(cell, _)| {
             (cell.convention, cell.data, cell.net, cell.size) == (PRIMARY, Data::Polynomial, NetShape::Linear, 500)
         })
-        .map(|(_, found)| found.training_pairs as f64)
+        .map(|(_, run)| run.training_pairs as f64)
         .collect();
-    let most = sizes.vectors.last().copied().unwrap_or_default();
-    let linear = mean(&of(runs, PRIMARY, Data::Polynomial, NetShape::Linear, most, sizes));
+    let largest = sizes.vectors.last().copied().unwrap_or_default();
+    let linear = mean(&of(runs, PRIMARY, Data::Polynomial, NetShape::Linear, largest, sizes));
     vec![
         format!(
-            "The polynomial block is not explained. With the mean of three terms of equal variance, as the paper \
-             states it, a linear function holds a third of the variance: it orders 1/2 + asin(sqrt(1/3))/pi = 69.6% \
-             of all pairs right where targets are normal, and more of the pairs of different labels, which are \
-             farther apart ({linear:.1}% here with {most} vectors). The paper's 69.0% would go with all pairs by the \
-             continuous target, but under that reading the random-net block is out of reach: 97.67% with five hidden \
-             units is above what such nets can represent (table of fits). No single reading that was tried gives both \
-             blocks; none is chosen by how well it fits."
+            "The polynomial block is unexplained. With the mean of three terms of equal variance, as the paper states, a linear \
+             function has a third of the variance: it orders 1/2 + asin(sqrt(1/3))/pi = 69.6% of all pairs correctly for normal \
+             targets, and more of the pairs of different labels, whose targets differ more ({linear:.1}% here with {largest} \
+             vectors). The paper's 69.0% would match all pairs by the continuous target, but then the random-net block is out \
+             of reach: 97.67% with five hidden units is above what such nets can represent (table of fits). No convention tried \
+             gives both blocks; none is selected by its fit."
         ),
         format!(
-            "Six bins of equal shares give {:.0} training pairs for 500 vectors on average; the paper's Table 2 \
-             counts 10,282.",
+            "Six bins with equal shares give a mean of {:.0} training pairs for 500 vectors; the paper's Table 2 has 10,282.",
             mean(&counted)
         ),
-        "The fits show what was reached, which is a lower bound of what can be represented; that the same fit brings \
-         ten units above the paper's number says that it is the number of units which limits the five."
+        "The fits are a lower bound of what can be represented. Since the same fit with ten units exceeds the paper's number, \
+         the number of units is the limit."
             .into(),
     ]
 }
@@ -242,7 +235,7 @@ fn panel(runs: &Cells<'_>, data: Data, sizes: &Sizes) -> Panel {
         y_label: "test pairs in the right order, %".into(),
         ticks: sizes.vectors.iter().enumerate().map(|(i, size)| (i as f64, size.to_string())).collect(),
         series,
-        bars: "one standard deviation over functions to either side",
+        bars: "± one standard deviation over functions",
         ..Panel::default()
     }
 }
@@ -255,7 +248,7 @@ fn ceiling_panel(fits: &Fits<'_>) -> Panel {
         |name: &str, colour, points| Series { name: name.into(), whose: Whose::Ours, colour, joined: false, points };
     Panel {
         title: "Fits to the target; line: the paper's 97.67 (five units)".into(),
-        x_label: "hidden units of the net that is fitted".into(),
+        x_label: "hidden units of the fitted net".into(),
         y_label: "test pairs in the right order, %".into(),
         ticks: KINDS.iter().enumerate().map(|(i, (units, n))| (i as f64, format!("{n} {}", units.name()))).collect(),
         series: vec![
@@ -263,7 +256,7 @@ fn ceiling_panel(fits: &Fits<'_>) -> Panel {
             line("pairs of different labels", 3, points(|best| best.1)),
         ],
         zero: Some(BEST),
-        bars: "one standard deviation over functions to either side",
+        bars: "± one standard deviation over functions",
         ..Panel::default()
     }
 }

@@ -1,7 +1,7 @@
-//! Tables, figure and words about the six systems.
+//! Tables, figure and texts on the six systems.
 
 use super::web::{Cell, LINEAR, OAP, OTHERS, PRANK, QUADRATIC, RANKPROP, SYSTEMS, Set, TWO, systems};
-use super::web_runs::{Found, MEASURE, Tuned, sizes};
+use super::web_runs::{METRIC, SystemRun, Tuned, sizes};
 use crate::harness::Scale;
 use crate::harness::figure::{Figure, Panel, Series, Whose, draw};
 use crate::harness::units::{less, mean};
@@ -10,29 +10,30 @@ use burnrank::analysis::significance::wilcoxon;
 use burnrank::internal::text::{Table, counted, p_value};
 use burnrank::numeric::Mean;
 
-/// A system's runs on one set, fold by fold.
-pub fn of<'a>(runs: &'a [(&'a Cell, &'a Found)], set: usize, name: &str) -> Vec<&'a Found> {
-    runs.iter().filter(|(cell, _)| cell.set == set && cell.system.name == name).map(|(_, found)| *found).collect()
+/// Runs of a system on a set, by fold.
+pub fn of<'a>(runs: &'a [(&'a Cell, &'a SystemRun)], set: usize, name: &str) -> Vec<&'a SystemRun> {
+    runs.iter().filter(|(cell, _)| cell.set == set && cell.system.name == name).map(|(_, run)| *run).collect()
 }
 
-/// The mean of each fold's test queries, in points.
-pub fn test_points(folds: &[&Found]) -> Vec<f64> {
-    folds.iter().map(|found| 100.0 * mean(found.test.values())).collect()
+/// Test NDCG@15 of each fold in percent.
+pub fn test_points(folds: &[&SystemRun]) -> Vec<f64> {
+    folds.iter().map(|run| 100.0 * mean(run.test.values())).collect()
 }
 
-pub fn test_queries(folds: &[&Found]) -> Vec<f64> {
-    folds.iter().flat_map(|found| found.test.values().iter().copied()).collect()
+/// NDCG@15 of the test queries of all folds.
+pub fn test_queries(folds: &[&SystemRun]) -> Vec<f64> {
+    folds.iter().flat_map(|run| run.test.values().iter().copied()).collect()
 }
 
-/// Mean and half of the 95% interval over queries, as the paper has it.
+/// Mean and half-width of the 95% interval over queries, as in the paper.
 pub fn over_queries(values: &[f64]) -> (f64, f64) {
     let over = Mean::of(values);
     (over.mean, 1.96 * over.standard_error())
 }
 
-pub fn results_table(set: &Set, runs: &[(&Cell, &Found)], number: usize) -> Table {
+pub fn results_table(set: &Set, runs: &[(&Cell, &SystemRun)], number: usize) -> Table {
     let title = format!(
-        "{}, {} folds: NDCG@15 in percent; intervals are of all test queries, as the paper has them:",
+        "{}, {} folds: NDCG@15 in percent; intervals over all test queries, as in the paper:",
         set.name,
         set.folds.len()
     );
@@ -42,50 +43,51 @@ pub fn results_table(set: &Set, runs: &[(&Cell, &Found)], number: usize) -> Tabl
         let (middle, half) = over_queries(&test_queries(&folds));
         let paper = SYSTEMS.iter().find(|(known, ..)| known.name == system.name);
         let by_fold: Vec<String> = test_points(&folds).iter().map(|point| format!("{point:.1}")).collect();
-        let percent = |value: &dyn Fn(&Found) -> f64| {
-            format!("{:.2}", 100.0 * mean(&folds.iter().map(|found| value(found)).collect::<Vec<_>>()))
+        let percent = |value: &dyn Fn(&SystemRun) -> f64| {
+            format!("{:.2}", 100.0 * mean(&folds.iter().map(|run| value(run)).collect::<Vec<_>>()))
         };
         table.row([
             system.name.to_owned(),
             paper.map_or("-".into(), |(_, value, half)| format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * half)),
-            percent(&|found| found.valid),
+            percent(&|run| run.valid),
             format!("{:.2} ± {:.2}", 100.0 * middle, 100.0 * half),
-            percent(&|found| found.train),
+            percent(&|run| run.train),
             by_fold.join(" "),
         ]);
     }
     table
 }
 
-/// How many runs have their best epoch in the last tenth of those allowed.
-fn late_epochs(folds: &[&Found], most: usize) -> String {
-    let all: Vec<usize> = folds.iter().flat_map(|found| found.best_epochs.iter().copied()).collect();
-    format!("{} of {} ({most} allowed)", all.iter().filter(|best| 10 * **best > 9 * most).count(), all.len())
+/// Number of runs with the best epoch in the last tenth of the maximum.
+fn late_epochs(folds: &[&SystemRun], max: usize) -> String {
+    let all: Vec<usize> = folds.iter().flat_map(|run| run.best_epochs.iter().copied()).collect();
+    format!("{} of {} (maximum {max})", all.iter().filter(|best| 10 * **best > 9 * max).count(), all.len())
 }
 
-pub fn settings_table(scale: Scale, set: &Set, runs: &[(&Cell, &Found)], number: usize) -> Table {
+pub fn settings_table(scale: Scale, set: &Set, runs: &[(&Cell, &SystemRun)], number: usize) -> Table {
     let sizes = sizes(scale);
     let title = format!(
-        "{}: what validation chose, fold by fold (the paper's best epochs are 20 and 22 for the nets, its tau 0.3):",
+        "{}: settings selected on validation queries, by fold (in the paper, best epochs 20 and 22 for the nets, tau 0.3):",
         set.name
     );
     let late = "best epoch in the last tenth";
     let mut table =
-        Table::titled(title, &["system", "settings", "best epochs", late, "setting at the end of those tried"]);
+        Table::titled(title, &["system", "settings", "best epochs", late, "setting at the edge of the grid"]);
     for system in systems() {
         let folds = of(runs, number, system.name);
-        let most = system.config(system.first(&sizes), &sizes, 0).map_or(0, |(config, _)| config.epochs);
+        let max = system.config(system.first(&sizes), &sizes, 0).map_or(0, |(config, _)| config.epochs);
         let join =
-            |each: &dyn Fn(&Found) -> String| folds.iter().map(|found| each(found)).collect::<Vec<_>>().join("; ");
+            |each: &dyn Fn(&SystemRun) -> String| folds.iter().map(|run| each(run)).collect::<Vec<_>>().join("; ");
         let list = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
         table.row([
             system.name.to_owned(),
-            join(&|found| found.setting.clone()),
-            join(&|found| list(&found.best_epochs)),
-            late_epochs(&folds, most),
+            // Stored as "step 0.01".
+            join(&|run| run.setting.replace("step", "learning rate")),
+            join(&|run| list(&run.best_epochs)),
+            late_epochs(&folds, max),
             match system.tuned {
                 Tuned::Scaling => "-".into(),
-                _ => format!("{} of {}", folds.iter().filter(|found| found.at_edge).count(), folds.len()),
+                _ => format!("{} of {}", folds.iter().filter(|run| run.at_edge).count(), folds.len()),
             },
         ]);
     }
@@ -93,17 +95,17 @@ pub fn settings_table(scale: Scale, set: &Set, runs: &[(&Cell, &Found)], number:
 }
 
 /// Table 3.
-pub fn sizes_table(sets: &[Set], runs: &[(&Cell, &Found)]) -> Table {
+pub fn sizes_table(sets: &[Set], runs: &[(&Cell, &SystemRun)]) -> Table {
     let title = "Sizes (Table 3 of the paper: 11,336 training queries with 384,314 documents, 2,834 validation and \
-                 test queries with 2.7 million documents each), mean of the folds:";
-    let mut table = Table::titled(title, &["set", "queries", "documents", "trained on with 2% of label 0"]);
+                 test queries with 2.7 million documents each), mean over folds:";
+    let mut table = Table::titled(title, &["set", "queries", "documents", "training documents with 2% of label 0"]);
     for (number, set) in sets.iter().enumerate() {
         let size = |part: usize, of: &dyn Fn(&Dataset) -> usize| -> String {
             format!("{:.0}", mean(&set.folds.iter().map(|fold| of(&fold[part]) as f64).collect::<Vec<_>>()))
         };
         let all =
             |count: &dyn Fn(&Dataset) -> usize| (0..3).map(|part| size(part, count)).collect::<Vec<_>>().join(" / ");
-        let few: Vec<f64> = of(runs, number, OTHERS[1].name).iter().map(|found| found.documents as f64).collect();
+        let few: Vec<f64> = of(runs, number, OTHERS[1].name).iter().map(|run| run.documents as f64).collect();
         table.row([
             set.name.to_owned(),
             all(&Dataset::n_queries),
@@ -114,7 +116,7 @@ pub fn sizes_table(sets: &[Set], runs: &[(&Cell, &Found)]) -> Table {
     table
 }
 
-/// Table 6, by the names of the systems here.
+/// Training times in Table 6, by system.
 const PAPER_TIMES: [(&str, &str); 6] = [
     (QUADRATIC, "39 h 52 min"),
     (PRANK, "11 min"),
@@ -124,10 +126,10 @@ const PAPER_TIMES: [(&str, &str); 6] = [
     (TWO, "5 h 51 min"),
 ];
 
-/// Table 6: how long training takes.
-pub fn times_table(sets: &[Set], runs: &[(&Cell, &Found)], seconds: &[Option<f64>]) -> Table {
-    let title = "Training times (Table 6 of the paper: 100 epochs on one machine of 2005; here: seconds of one core per fold, all \
-                 settings that were tried and all seeds together, mean over folds, beside another run on the other core):";
+/// Table 6: training times.
+pub fn times_table(sets: &[Set], runs: &[(&Cell, &SystemRun)], seconds: &[Option<f64>]) -> Table {
+    let title = "Training times (Table 6 of the paper: 100 epochs on one machine of 2005; here: seconds on one core per fold for \
+                 all trials and seeds, mean over folds, with another run in parallel on the other core):";
     let mut head = vec!["system", "paper"];
     head.extend(sets.iter().map(|set| set.name));
     let mut table = Table::titled(title, &head);
@@ -142,11 +144,10 @@ pub fn times_table(sets: &[Set], runs: &[(&Cell, &Found)], seconds: &[Option<f64
     table
 }
 
-/// The paper's own test, over queries.
-pub fn wilcoxon_table(sets: &[Set], runs: &[(&Cell, &Found)]) -> Table {
-    let title = "Two layers against the linear net by Wilcoxon's test over test queries, as the paper did (it rejects \
-                 equal medians at 16%); queries of few folds are not independent samples, so the verdict does not \
-                 count this:";
+/// The paper's test over queries.
+pub fn wilcoxon_table(sets: &[Set], runs: &[(&Cell, &SystemRun)]) -> Table {
+    let title = "Two layers against the linear net by Wilcoxon's test over test queries, as in the paper (which rejects equal \
+                 medians at 16%); queries of few folds are not independent samples, so the verdict does not use it:";
     let mut table = Table::titled(title, &["set", "queries", "mean difference, points", "p"]);
     for (number, set) in sets.iter().enumerate() {
         let gaps = less(&test_queries(&of(runs, number, TWO)), &test_queries(&of(runs, number, LINEAR)));
@@ -162,16 +163,16 @@ pub fn wilcoxon_table(sets: &[Set], runs: &[(&Cell, &Found)]) -> Table {
 
 pub fn notes() -> Vec<String> {
     vec![
-        "The paper's numbers are of other data: only their order is compared.".into(),
-        "Folds of a set share training queries, so that they are not quite independent: the test over ten folds is a \
-         little too sure of itself."
+        "The paper's data is not available: only the order of the systems is compared.".into(),
+        "Folds of a set share training queries and are not independent: p-values of the test over ten folds are slightly too \
+         small."
             .into(),
-        "The seconds of each run are in `times.json`. They are those of another machine and program than the paper's, \
-         and of as many epochs as validation asked for: no claim is made of them."
+        "The seconds of each run are in `times.json`. Machine, program and number of epochs differ from the paper's, so there is \
+         no claim on times."
             .into(),
-        "Unlabelled documents: LETOR's sets have none. Documents of label 0 are taken for such, as in the paper, \
-         where unlabelled documents had rating 0: the linear net is trained without them, and with 2% of them chosen \
-         at random, as the paper's nets were. Test queries keep all."
+        "Unlabelled documents: LETOR's sets have none. Documents of label 0 are used instead, because unlabelled documents have \
+         rating 0 in the paper: the linear net is trained without them and with a random 2% of them, like the paper's nets. Test \
+         queries keep all documents."
             .into(),
     ]
 }
@@ -182,17 +183,15 @@ pub fn protocol_text(scale: Scale, sets: &[Set]) -> Vec<String> {
     vec![
         format!("Data: {}.", names.join("; ")),
         format!(
-            "Every system is trained for at most {} epochs, stops 20 epochs after its best one, and the epoch with \
-             the best validation {MEASURE} counts. On validation queries are also chosen: the step size of nets (from \
-             {:?}, wider while the best is at the end, up to {} times), tau of OAP-BPM (0.3, 0.5, 0.7, as in the \
-             paper) with {} perceptrons, and the scaling of features for PRank, quadratic PRank and RankProp, which \
-             have no constant. Nets and OAP-BPM see features that are brought to 0 to 1 within each query \
-             (query-minmax). The two-layer net has 10 hidden units.",
+            "Every system is trained for at most {} epochs with early stopping after 20; the epoch with the best validation \
+             {METRIC} is used. Validation queries also select the learning rate of nets (from {:?}, extended at most {} times \
+             while the best value is at the edge), tau of OAP-BPM (0.3, 0.5, 0.7, as in the paper) with {} perceptrons, and the \
+             feature scaling for PRank, quadratic PRank and RankProp, which have no constant. Nets and OAP-BPM have features \
+             scaled to 0 to 1 within each query (query-minmax). The two-layer net has 10 hidden units.",
             sizes.epochs, sizes.learning_rates, sizes.extensions, sizes.perceptrons
         ),
         format!(
-            "{} averaged query by query; OAP-BPM has one, as it is a mean of perceptrons itself, and \
-             RankProp draws nothing at random.",
+            "{} averaged query by query; OAP-BPM has one, because it averages perceptrons, and RankProp is deterministic.",
             counted(sizes.seeds as usize, "seed is", "seeds are")
         ),
     ]
@@ -200,32 +199,32 @@ pub fn protocol_text(scale: Scale, sets: &[Set]) -> Vec<String> {
 
 pub fn deviations(scale: Scale) -> Vec<String> {
     let mut all = vec![
-        "Other data: MQ2007 and MQ2008 have 46 features, labels 0 to 2 and 8 to 40 documents per query, all judged; \
-         the paper has 569 features, labels 0 to 5 and up to 1,000 documents of which about 1% are judged."
+        "Other data: MQ2007 and MQ2008 have 46 features, labels 0 to 2 and 8 to 40 labelled documents per query; the paper has 569 \
+         features, labels 0 to 5 and up to 1,000 documents per query of which about 1% are labelled."
             .into(),
-        "Nets are trained by Adam in batches of 10 queries with a tuned step size, not by plain gradient descent with \
-         a step of 0.001 that is halved."
+        "Nets are trained by Adam in batches of 10 queries with a tuned learning rate, not by gradient descent with a learning \
+         rate of 0.001 that is halved."
             .into(),
-        "The number of perceptrons is the one that the paper chose; it is not chosen again, and tau is one of the \
-         paper's three values, where the best may be the first or the last: the table of settings says how often."
+        "The number of perceptrons is the paper's and is not tuned. Tau is one of the paper's three values; the table of settings \
+         shows how often the best one is at the edge."
             .into(),
-        "RankProp here is linear and fitted by least squares, exactly, in each round; the paper's is a net that is \
-         fitted by gradient descent. Where its best epoch is 1 the targets are those of the first round."
+        "RankProp is linear and solves the least squares of each round exactly; the paper's is a net trained by gradient descent. \
+         If the best epoch is 1, the targets are those of the first round."
             .into(),
-        "Systems without a constant of their own choose among four scalings of the features; nets and OAP-BPM have \
-         one. A difference between the two kinds may be one of scaling."
+        "For systems without a constant, one of four feature scalings is selected; nets and OAP-BPM have one. A difference between \
+         the two kinds may be due to scaling."
             .into(),
     ];
     if scale == Scale::Quick {
         all.push(
-            "Quick: artificial data, two folds, two settings, one seed, 10 epochs, 5 perceptrons; nothing is concluded."
+            "Quick: artificial data, two folds, two settings, one seed, 10 epochs, 5 perceptrons; no conclusions."
                 .into(),
         );
     }
     all
 }
 
-pub fn figure(sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<Figure> {
+pub fn figure(sets: &[Set], runs: &[(&Cell, &SystemRun)]) -> anyhow::Result<Figure> {
     let point = |place: usize, middle: f64, half: f64| {
         (place as f64, 100.0 * middle, Some((100.0 * (middle - half), 100.0 * (middle + half))))
     };
@@ -252,12 +251,12 @@ pub fn figure(sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<Figure> 
     }
     let names = ["quadratic", "PRank", "OAP-BPM", "RankProp", "linear", "two layers"];
     draw(&[Panel {
-        title: "NDCG@15 of test queries, 95% intervals of queries".into(),
+        title: "test NDCG@15, 95% intervals over queries".into(),
         x_label: "PRank, quadratic and linear; OAP-BPM; RankProp; RankNet, linear and two layers".into(),
         y_label: "percent".into(),
         ticks: names.iter().enumerate().map(|(place, name)| (place as f64, name.to_string())).collect(),
         series,
-        bars: "95% intervals of the mean over all test queries, as the paper has them",
+        bars: "95% intervals of the mean over all test queries, as in the paper",
         ..Panel::default()
     }])
 }

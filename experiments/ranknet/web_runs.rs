@@ -1,4 +1,4 @@
-//! One system on one fold: what is tried, what is chosen, what it reaches.
+//! Tuning, training and evaluation of a system on a fold.
 
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::shuffled::with_shuffled_labels;
@@ -14,51 +14,51 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-pub const MEASURE: &str = "ndcg@15";
-/// Its depth.
+pub const METRIC: &str = "ndcg@15";
+/// Cutoff of the metric.
 pub const K: usize = 15;
 
-/// What is trained.
+/// A system of the comparison.
 pub struct System {
     pub name: &'static str,
     pub model: &'static str,
     pub tuned: Tuned,
-    /// How the training documents are changed first.
+    /// Training documents.
     pub documents: Documents,
-    /// How many seeds are averaged at full scale.
+    /// Number of seeds averaged at full scale.
     pub seeds: u64,
 }
 
-/// What is tuned on validation queries.
+/// Setting tuned on validation queries.
 #[derive(Clone, Copy)]
 pub enum Tuned {
-    /// The step size of a net: a grid that grows while the best is at its end.
+    /// Learning rate of a net, on a grid that is extended while the best value is at its edge.
     Step,
-    /// The share of documents that each perceptron sees, as in the paper.
+    /// Share of documents for each perceptron, as in the paper.
     Tau,
-    /// What is done to features, where a system has no constant of its own.
+    /// Feature scaling, for systems without a constant.
     Scaling,
 }
 
-/// Which documents are trained on.
+/// Documents used for training.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Documents {
     All,
-    /// Those of label 0 are taken for documents without a label: this many of a hundred of them are kept, at random.
+    /// All relevant documents and a random percentage of those with label 0, which stand for unlabelled documents.
     Unlabelled(u32),
-    /// Labels of each query in random order: nothing is left to learn.
+    /// All documents, with the labels of each query shuffled.
     Shuffled,
 }
 
-/// The paper's: 0.3, 0.5, 0.7.
+/// The paper's values of tau.
 pub const TAUS: [f64; 3] = [0.3, 0.5, 0.7];
 const SCALINGS: [ScaleKind; 4] = [ScaleKind::None, ScaleKind::QueryMinMax, ScaleKind::ZScore, ScaleKind::Log1pZScore];
 
 pub struct Sizes {
     pub seeds: u64,
-    /// The first step sizes of nets.
+    /// Initial grid of learning rates of nets.
     pub learning_rates: &'static [f64],
-    /// How often the grid may grow.
+    /// Maximum number of extensions of the grid.
     pub extensions: usize,
     pub settings: usize,
     pub epochs: usize,
@@ -79,26 +79,26 @@ pub fn sizes(scale: Scale) -> Sizes {
     )
 }
 
-/// What a system reaches with the setting that validation chose.
+/// Results of a system with the best setting by validation.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct SystemRun {
     pub setting: String,
-    /// Each setting with its validation value.
+    /// Each setting with its validation metric.
     pub trials: Vec<(String, f64)>,
-    /// Whether the best step size or tau is at the end of what was tried.
+    /// Whether the best learning rate or tau is at the edge of the grid.
     pub at_edge: bool,
     pub best_epochs: Vec<usize>,
     pub epochs: Vec<usize>,
     pub valid: f64,
-    /// Mean over training queries (all of their documents), and seeds.
+    /// Mean over training queries (with all their documents) and seeds.
     pub train: f64,
-    /// Training documents.
+    /// Number of training documents.
     pub documents: usize,
-    /// The mean over seeds for each test query.
+    /// Mean over seeds for each test query.
     pub test: Packed,
 }
 
-impl Finding for Found {
+impl Finding for SystemRun {
     fn impossible(&self) -> Option<String> {
         no_share("a validation value", self.trials.iter().map(|trial| trial.1).chain([self.valid]))
             .or_else(|| no_share("a test value", self.test.values().iter().copied().chain([self.train])))
@@ -106,7 +106,7 @@ impl Finding for Found {
 }
 
 impl System {
-    /// The first setting that is tried.
+    /// First value of the grid.
     pub fn first(&self, sizes: &Sizes) -> f64 {
         match self.tuned {
             Tuned::Step => sizes.learning_rates[0],
@@ -115,16 +115,16 @@ impl System {
         }
     }
 
-    /// A run with one setting, `value` being the step size, tau or number of the scaling.
+    /// Settings of a run and their name in results; `value` is the learning rate, tau or index of the scaling.
     pub fn config(&self, value: f64, sizes: &Sizes, seed: u64) -> anyhow::Result<(TrainConfig, String)> {
         let model = match self.tuned {
             Tuned::Tau => format!("{}:tau={value}:perceptrons={}", self.model, sizes.perceptrons),
             _ => self.model.to_owned(),
         };
         let mut config = model.parse::<ModelChoice>()?.config();
-        (config.metric, config.seed) = (MEASURE.into(), seed);
+        (config.metric, config.seed) = (METRIC.into(), seed);
         config.epochs = config.epochs.min(sizes.epochs);
-        let called = match self.tuned {
+        let name = match self.tuned {
             Tuned::Step => {
                 config.objective = Objective::parse("ranknet")?;
                 (config.scaling, config.schedule, config.learning_rate) =
@@ -138,49 +138,49 @@ impl System {
                 format!("scaling {}", config.scaling)
             }
         };
-        Ok((config, called))
+        Ok((config, name))
     }
 
-    /// The training queries as this system sees them.
+    /// Training queries of this system.
     pub fn training(&self, data: &Dataset, seed: u64) -> anyhow::Result<Dataset> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         match self.documents {
             Documents::All => Ok(data.clone()),
             Documents::Unlabelled(percent) => {
-                chosen(data, |label| label > 0.0 || random.random_range(0..100) < percent)
+                filtered(data, |label| label > 0.0 || random.random_range(0..100) < percent)
             }
             Documents::Shuffled => with_shuffled_labels(data, &mut random),
         }
     }
 
-    /// Tries all settings with one seed; the best on validation queries is trained with the other seeds too.
+    /// Tunes the setting with one seed on validation queries, trains with the other seeds, and evaluates.
     pub fn run(
         &self,
         execution: &Execution<'_>,
         key: &str,
-        [own, valid, test]: &[Dataset; 3],
+        [train_set, valid, test]: &[Dataset; 3],
         ticker: &Ticker<'_>,
-    ) -> anyhow::Result<Found> {
+    ) -> anyhow::Result<SystemRun> {
         let sizes = sizes(execution.scale());
         let session_seed = execution.session.seed;
-        let training = self.training(own, session_seed.wrapping_mul(1000))?;
+        let training = self.training(train_set, session_seed.wrapping_mul(1000))?;
         let seeds = self.seeds.min(sizes.seeds);
-        let most = (4 + sizes.extensions) as f64 + seeds as f64;
+        let max_runs = (4 + sizes.extensions) as f64 + seeds as f64;
         let mut done = 0.0;
         let mut one = |value: f64, seed: u64| -> anyhow::Result<(Model, String)> {
             let seed = session_seed.wrapping_mul(1000).wrapping_add(seed);
-            let (config, called) = self.config(value, &sizes, seed)?;
+            let (config, name) = self.config(value, &sizes, seed)?;
             let data = Arc::new(TrainingData::new(config.scaling, training.clone(), valid.clone())?);
-            let share = (ticker, (done / most, (done + 1.0) / most));
+            let share = (ticker, (done / max_runs, (done + 1.0) / max_runs));
             done += 1.0;
-            Ok((train(execution, &format!("{key} {called} seed {seed}"), &config, &data, share, |_| false)?, called))
+            Ok((train(execution, &format!("{key} {name} seed {seed}"), &config, &data, share, |_| false)?, name))
         };
         let mut trials: Vec<(f64, String, Model)> = vec![];
         let mut value = |setting: f64| -> anyhow::Result<f64> {
-            let (model, called) = one(setting, 0)?;
-            let reached = model.best_value().unwrap_or(0.0);
-            trials.push((setting, called, model));
-            Ok(reached)
+            let (model, name) = one(setting, 0)?;
+            let metric = model.best_value().unwrap_or(0.0);
+            trials.push((setting, name, model));
+            Ok(metric)
         };
         let (best, at_edge) = match self.tuned {
             Tuned::Step => {
@@ -192,13 +192,13 @@ impl System {
                 let best = best_of(taus, &mut value)?;
                 (best, taus.first() == Some(&best) || taus.last() == Some(&best))
             }
-            // Scalings have no order, and so no end.
+            // Scalings have no order and therefore no edge.
             Tuned::Scaling => {
                 let numbers: Vec<f64> = (0..sizes.settings).map(|number| number as f64).collect();
                 (best_of(&numbers, &mut value)?, false)
             }
         };
-        let all = trials.iter().map(|(_, called, model)| (called.clone(), model.best_value().unwrap_or(0.0))).collect();
+        let all = trials.iter().map(|(_, name, model)| (name.clone(), model.best_value().unwrap_or(0.0))).collect();
         let place = trials.iter().position(|(setting, ..)| *setting == best).context("no setting was tried")?;
         let (_, setting, model) = trials.swap_remove(place);
         let mut models = vec![model];
@@ -208,39 +208,39 @@ impl System {
         let over_seeds = |data: &Dataset| -> anyhow::Result<Vec<f64>> {
             let mut sum = vec![0.0; data.n_queries()];
             for model in &models {
-                let values = per_query(model, data, MEASURE)?;
+                let values = per_query(model, data, METRIC)?;
                 sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / models.len() as f64);
             }
             Ok(sum)
         };
-        Ok(Found {
+        Ok(SystemRun {
             setting,
             valid: models[0].best_value().unwrap_or(0.0),
             trials: all,
             at_edge,
             best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
             epochs: models.iter().map(|model| model.history.len()).collect(),
-            train: mean(&over_seeds(own)?),
+            train: mean(&over_seeds(train_set)?),
             documents: training.n_documents(),
             test: Packed::new(over_seeds(test)?),
         })
     }
 }
 
-/// The setting of the highest value, the first of equal ones.
+/// Setting with the highest value, the first one if there are several.
 fn best_of(settings: &[f64], mut value: impl FnMut(f64) -> anyhow::Result<f64>) -> anyhow::Result<f64> {
     let mut best: Option<(f64, f64)> = None;
     for &setting in settings {
-        let reached = value(setting)?;
-        if best.is_none_or(|(_, known)| reached > known) {
-            best = Some((setting, reached));
+        let new = value(setting)?;
+        if best.is_none_or(|(_, value)| new > value) {
+            best = Some((setting, new));
         }
     }
     Ok(best.context("no setting")?.0)
 }
 
-/// The documents that `keep` says, and the queries that are left.
-fn chosen(data: &Dataset, mut keep: impl FnMut(f32) -> bool) -> anyhow::Result<Dataset> {
+/// Documents whose label satisfies `keep`, without queries that become empty.
+fn filtered(data: &Dataset, mut keep: impl FnMut(f32) -> bool) -> anyhow::Result<Dataset> {
     let width = data.n_features();
     let (mut features, mut labels, mut queries) = (vec![], vec![], vec![]);
     for (query, id) in data.queries().zip(data.query_ids()) {
@@ -266,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_left_out_and_labels_shuffled() {
-        let none = chosen(&data(), |label| label > 0.0).unwrap();
+    fn documents_are_filtered_and_labels_shuffled() {
+        let none = filtered(&data(), |label| label > 0.0).unwrap();
         assert_eq!((none.n_queries(), none.labels(), none.features()), (1, &[2.0, 1.0][..], &[0.2, 0.3][..]));
         let system = |documents| System { name: "", model: "linear", tuned: Tuned::Step, documents, seeds: 1 };
         assert_eq!(system(Documents::Unlabelled(100)).training(&data(), 1).unwrap().labels(), data().labels());

@@ -1,4 +1,4 @@
-//! RankNet, section 5.1: a net like the one that made the data learns 1,000 vectors without an error.
+//! RankNet, section 5.1: a net with the architecture of the random net learns 1,000 vectors without an error.
 
 use super::artificial::{
     self, Counted, DOCUMENTS, Data, TEST, TRAINING_TEXT, Tested, Units, VALID, architecture, config, function_seed,
@@ -8,8 +8,8 @@ use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_epoch, no_share, outside};
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker,
-    train,
+    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Kind, NetShape, Paper, Report, Scale, Session,
+    Test, Ticker, train,
 };
 use burnrank::internal::text::Table;
 use burnrank::train::TrainingData;
@@ -25,17 +25,30 @@ pub const EXPERIMENT: Experiment = Experiment {
     paper: Paper::RankNet,
     place: "section 5.1",
     claim: "A net with ten hidden units learns 1,000 training vectors (20,382 pairs) of a random net with ten hidden \
-            units with zero error; errors and cost fall approximately monotonically; the net with the least \
-            validation error (9.61%) has 10.01% test error.",
+            units with zero error; errors and cost fall approximately monotonically; the net with the lowest validation \
+            error (9.61%) has 10.01% test error.",
+    short: "A net learns 1,000 vectors of a random net without an error.",
+    headlines: &[
+        Headline {
+            statement: "1,000 training vectors of a random net are learned without a wrong pair",
+            parts: &["zero"],
+        },
+        Headline {
+            statement: "Training errors and costs fall approximately monotonically",
+            parts: &["errors fall", "cost falls"],
+        },
+        Headline { statement: "The net with the lowest validation error has a test error of 10.01%", parts: &["test"] },
+    ],
+    number: ("test", "test error, %"),
     time: "about 2 minutes",
+    timed: false,
     claims,
     changed: &[
-        "Two random nets, which are not among these, had been trained once to see how many epochs zero error takes (302 and \
-         367); the most epochs were then set to 1,500. The first seven random nets of this experiment were run with that, one \
-         of them took 1,101, and 3,000 were allowed.",
-        "\"Approximately monotonically\" was first read as rises that sum to at most 5% of the fall. The errors of those two nets \
-         rose by 7% and 13% of it in all, in steps of a few pairs, and the reading became a rank correlation of at most -0.95. \
-         The sums of rises are still told.",
+        "Two other random nets were trained first to see how many epochs zero error takes (302 and 367), and the maximum was set \
+         to 1,500 epochs. With that, one of the first seven random nets took 1,101, so the maximum was raised to 3,000.",
+        "\"Approximately monotonically\" was first defined as rises that sum to at most 5% of the fall. The errors of those two nets \
+         rose by 7% and 13% of it in total, in steps of a few pairs, and the definition became a rank correlation of at most -0.95. \
+         The sums of rises are still reported.",
     ],
     protocol,
     run,
@@ -43,11 +56,13 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 const VECTORS: usize = 1_000;
-/// The paper's pairs, and its validation and test errors in percent.
+/// The paper's number of pairs.
 const PAIRS: f64 = 20_382.0;
+/// The paper's validation error in percent.
 const VALID_ERROR: f64 = 9.61;
+/// The paper's test error in percent.
 const TEST_ERROR: f64 = 10.01;
-/// "Approximately monotonically": the rank correlation of an epoch's number with its errors is at most this.
+/// Maximum rank correlation between epoch and error for "approximately monotonically".
 const MONOTONE: f64 = -0.95;
 
 struct Sizes {
@@ -64,33 +79,35 @@ fn sizes(scale: Scale) -> Sizes {
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    let told = |claim: Claim| {
+    let with_convention = |claim: Claim| {
         claim.unit("random net").convention(
-            "tanh units in both nets; pairs of different labels; error of the net as it is after an epoch, on all \
-             training pairs",
+            "tanh units in both nets; pairs of different labels; errors are computed on all training pairs after an \
+             epoch",
         )
     };
     let number = |id: &str, statement: &str, paper: f64, text: &str| {
-        told(Claim::primary(id, statement, Test::Number { paper }).paper(text))
+        with_convention(Claim::new(id, statement, Test::Number { paper }).paper(text))
     };
     let falls = |id: &str, what: &str| {
-        let statement = format!("{what} fall about monotonically: rank correlation with the epoch");
-        told(Claim::primary(id, statement, Test::AtMost { bound: MONOTONE }).paper("\"approximately monotonically\""))
+        let statement = format!("{what} fall monotonically: rank correlation with the epoch");
+        with_convention(
+            Claim::new(id, statement, Test::AtMost { bound: MONOTONE }).paper("\"approximately monotonically\""),
+        )
     };
     vec![
-        told(
-            Claim::primary(
+        with_convention(
+            Claim::new(
                 "zero",
-                "number of training pairs in the wrong order when training ends",
+                "number of misordered training pairs at the end of training",
                 Test::AtMost { bound: 0.0 },
             )
             .paper("0"),
         ),
         falls("errors fall", "training errors"),
         falls("cost falls", "training costs"),
-        number("valid", "least validation error, %", VALID_ERROR, "9.61"),
-        number("test", "test error of that net, %", TEST_ERROR, "10.01"),
-        Claim { primary: false, ..number("pairs", "training pairs of 1,000 vectors", PAIRS, "20,382") },
+        number("valid", "lowest validation error, %", VALID_ERROR, "9.61"),
+        number("test", "test error at the lowest validation error, %", TEST_ERROR, "10.01"),
+        number("pairs", "number of training pairs of 1,000 vectors", PAIRS, "20,382"),
     ]
 }
 
@@ -104,22 +121,23 @@ fn settings(sizes: &Sizes, seed: u64) -> anyhow::Result<TrainConfig> {
     config(architecture(NetShape::TwoLayer, 10, Units::Tanh), sizes.epochs, seed)
 }
 
-/// What the run of one random net finds; curves have one number per epoch.
+/// Results for one random net; curves have one number per epoch.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct NetRun {
     training_pairs: u64,
-    /// Mean cost of a list while the epoch went on.
+    /// Mean cost per list during the epoch.
     cost: Vec<f64>,
-    /// The shares of wrong pairs after the epoch.
+    /// Share of misordered training pairs after the epoch.
     train_error: Vec<f64>,
+    /// Share of misordered validation pairs after the epoch.
     valid_error: Vec<f64>,
     best_epoch: usize,
     test: Tested,
-    /// Whether training for either curve was the same to the last bit.
+    /// Whether both trainings had bitwise equal costs.
     same: bool,
 }
 
-impl Finding for Found {
+impl Finding for NetRun {
     fn impossible(&self) -> Option<String> {
         let epochs = self.train_error.len();
         if epochs == 0 || [self.cost.len(), self.valid_error.len()] != [epochs; 2] {
@@ -135,28 +153,28 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let functions = 0..sizes(execution.scale()).functions;
     let jobs: Vec<Job<u64>> =
         functions.map(|function| Job { key: format!("function {function}"), work: 1.0, what: function }).collect();
-    let found = execution.run_all(&jobs, |job, ticker| run_function(execution, job, ticker))?;
-    report(execution, &found)
+    let runs = execution.run_all(&jobs, |job, ticker| run_function(execution, job, ticker))?;
+    report(execution, &runs)
 }
 
-/// Trains twice in the same way: beside the training lists themselves, for their error after each epoch, and beside the
+/// Trains twice with the same settings: once validated on the training lists, for their error after each epoch, and once on the
 /// validation lists.
-fn run_function(execution: &Execution<'_>, job: &Job<u64>, ticker: &Ticker<'_>) -> anyhow::Result<Found> {
+fn run_function(execution: &Execution<'_>, job: &Job<u64>, ticker: &Ticker<'_>) -> anyhow::Result<NetRun> {
     let (session, sizes) = (execution.session, sizes(execution.scale()));
     let generator = generator(Data::Net, Units::Tanh, function_seed(session.seed, job.what))?;
     let training = lists(&generator, 0..sizes.vectors / DOCUMENTS, Counted::Labels)?;
     let valid = lists(&generator, VALID, Counted::Labels)?;
     let config = settings(&sizes, training_seed(session.seed, job.what, 0))?;
-    let beside_itself = Arc::new(TrainingData::new(config.scaling, &training, &training)?);
+    let on_training = Arc::new(TrainingData::new(config.scaling, &training, &training)?);
     let key = format!("{} itself", job.key);
-    let fitted = train(execution, &key, &config, &beside_itself, (ticker, (0.0, 0.4)), |epoch| epoch.valid >= 1.0)?;
+    let fitted = train(execution, &key, &config, &on_training, (ticker, (0.0, 0.4)), |epoch| epoch.valid >= 1.0)?;
     let epochs = fitted.history.len();
-    let beside_valid = Arc::new(TrainingData::new(config.scaling, &training, &valid)?);
+    let on_validation = Arc::new(TrainingData::new(config.scaling, &training, &valid)?);
     let model =
-        train(execution, &job.key, &config, &beside_valid, (ticker, (0.4, 1.0)), |epoch| epoch.epoch >= epochs)?;
+        train(execution, &job.key, &config, &on_validation, (ticker, (0.4, 1.0)), |epoch| epoch.epoch >= epochs)?;
     let errors = |model: &Model| model.history.iter().map(|epoch| rounded(1.0 - epoch.valid)).collect();
     let cost = |model: &Model| model.history.iter().map(|epoch| epoch.loss).collect::<Vec<f64>>();
-    Ok(Found {
+    Ok(NetRun {
         training_pairs: pairs(&training),
         cost: cost(&fitted).into_iter().map(rounded).collect(),
         train_error: errors(&fitted),
@@ -167,19 +185,19 @@ fn run_function(execution: &Execution<'_>, job: &Job<u64>, ticker: &Ticker<'_>) 
     })
 }
 
-/// To a millionth, so that curves take little room.
+/// Rounds to six decimals, which keeps stored curves small.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// The sum of all rises of a curve over its whole fall; 1 where it does not fall.
+/// Sum of all rises of a curve relative to its total fall; 1 if it does not fall.
 fn rises(curve: &[f64]) -> f64 {
     let up: f64 = curve.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).sum();
     let fall = curve.first().unwrap_or(&0.0) - curve.last().unwrap_or(&0.0);
     if fall > 0.0 { (up / fall).min(1.0) } else { 1.0 }
 }
 
-/// Spearman's rank correlation of a curve with the number of the epoch; equal values share the mean of their ranks.
+/// Spearman's rank correlation between a curve and the epoch; ties have mean ranks.
 fn rank_correlation(curve: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..curve.len()).collect();
     order.sort_by(|&a, &b| curve[a].total_cmp(&curve[b]));
@@ -199,32 +217,33 @@ fn rank_correlation(curve: &[f64]) -> f64 {
     if squares[0] * squares[1] > 0.0 { together / (squares[0] * squares[1]).sqrt() } else { 0.0 }
 }
 
-fn least(curve: &[f64]) -> f64 {
+/// Minimum of a curve in percent.
+fn lowest(curve: &[f64]) -> f64 {
     100.0 * curve.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
+fn report(execution: &Execution<'_>, all: &[NetRun]) -> anyhow::Result<Report> {
     let sizes = sizes(execution.scale());
-    let each = |value: fn(&Found) -> f64| all.iter().map(value).collect::<Vec<f64>>();
-    // A list's share counts as a list in the mean; zero is zero either way.
-    let wrong = |found: &Found| found.train_error.last().unwrap_or(&1.0) * found.training_pairs as f64;
+    let each = |value: fn(&NetRun) -> f64| all.iter().map(value).collect::<Vec<f64>>();
+    // Errors are means over lists; an error of zero means no misordered pair.
+    let wrong = |run: &NetRun| run.train_error.last().unwrap_or(&1.0) * run.training_pairs as f64;
     let zero = each(wrong);
-    let (valid, test) = (each(|found| least(&found.valid_error)), each(|found| 100.0 - found.test.percent));
-    let counts = each(|found| found.training_pairs as f64);
+    let (valid, test) = (each(|run| lowest(&run.valid_error)), each(|run| 100.0 - run.test.percent));
+    let counts = each(|run| run.training_pairs as f64);
     let evidence = vec![
         ("zero".into(), Evidence::rounded(zero.iter().copied(), 1)),
-        ("errors fall".into(), Evidence::rounded(each(|found| rank_correlation(&found.train_error)), 3)),
-        ("cost falls".into(), Evidence::rounded(each(|found| rank_correlation(&found.cost)), 3)),
+        ("errors fall".into(), Evidence::rounded(each(|run| rank_correlation(&run.train_error)), 3)),
+        ("cost falls".into(), Evidence::rounded(each(|run| rank_correlation(&run.cost)), 3)),
         ("valid".into(), Evidence::rounded(valid.iter().copied(), 2)),
         ("test".into(), Evidence::rounded(test.iter().copied(), 2)),
         ("pairs".into(), Evidence::rounded(counts.iter().copied(), 0)),
     ];
-    let same = all.iter().filter(|found| found.same).count();
+    let same = all.iter().filter(|run| run.same).count();
     let learned = zero.iter().filter(|wrong| **wrong == 0.0).count();
-    let epochs = all.iter().map(|found| found.train_error.len());
+    let epochs = all.iter().map(|run| run.train_error.len());
     let mut deviations = artificial::deviations(&[Data::Net], &[NetShape::TwoLayer]);
     deviations.push(format!(
-        "The paper does not say how many epochs it took; here at most {} are allowed, and the longest training took {}.",
+        "The paper does not state the number of epochs; here the maximum is {}, and the longest training took {}.",
         sizes.epochs,
         epochs.clone().max().unwrap_or(0)
     ));
@@ -234,10 +253,10 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
     Ok(Report {
         evidence,
         controls: vec![Control {
-            description: "each net is trained twice, once to count wrong training pairs after each epoch and once to count wrong \
-                   validation pairs: what is counted does not change the training"
+            description: "each net is trained twice, to compute training errors and validation errors after each epoch: both trainings have \
+                   equal costs"
                 .into(),
-            expected: format!("the same cost in every epoch, {} of {} nets", all.len(), all.len()),
+            expected: format!("equal costs in every epoch, {} of {} nets", all.len(), all.len()),
             ours: format!("{same} of {}", all.len()),
             holds: same == all.len(),
         }],
@@ -252,30 +271,28 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
         tables: vec![table(all)],
         notes: vec![
             format!(
-                "The net with the least validation error, which is the one that the paper tests, is that of epoch {} \
-                 to {}, before the training error is zero.",
-                all.iter().map(|found| found.best_epoch).min().unwrap_or(0),
-                all.iter().map(|found| found.best_epoch).max().unwrap_or(0)
+                "The lowest validation error, at which the paper tests, is reached at epochs {} to {}, before the training error is \
+                 zero.",
+                all.iter().map(|run| run.best_epoch).min().unwrap_or(0),
+                all.iter().map(|run| run.best_epoch).max().unwrap_or(0)
             ),
             format!(
-                "All rises from one epoch to the next sum to {:.1}% of the whole fall for the training errors on \
-                 average, and to {:.1}% for the cost.",
-                100.0 * mean(&each(|found| rises(&found.train_error))),
-                100.0 * mean(&each(|found| rises(&found.cost)))
+                "Rises between epochs sum to {:.1}% of the total fall for the training errors on average, and to {:.1}% for the cost.",
+                100.0 * mean(&each(|run| rises(&run.train_error))),
+                100.0 * mean(&each(|run| rises(&run.cost)))
             ),
         ],
         protocol: vec![
             artificial::data_text(&[Data::Net], sizes.functions),
             format!(
-                "{TRAINING_TEXT} Ten hidden tanh units; {} training vectors; training ends when the net orders every \
-                 training pair right after an epoch, or after {} epochs. Errors are means over lists of the share of \
-                 wrong pairs; costs are means over lists, taken while the epoch goes on, as the rule for the step \
-                 size takes them.",
+                "{TRAINING_TEXT} Ten hidden tanh units; {} training vectors; training stops when all training \
+                 pairs are in the right order after an epoch, or after {} epochs. Errors are means over lists of the share of \
+                 misordered pairs; costs are means over lists during the epoch, as in the learning-rate rule.",
                 sizes.vectors, sizes.epochs
             ),
             format!(
-                "\"Approximately monotonically\" is read as: Spearman's rank correlation between the number of the \
-                 epoch and what falls is at most {MONOTONE}, where -1 is strictly falling."
+                "\"Approximately monotonically\" means a Spearman rank correlation with the epoch of at most {MONOTONE}; -1 is strictly \
+                 falling."
             ),
         ],
         deviations,
@@ -284,51 +301,45 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
     })
 }
 
-fn table(all: &[Found]) -> Table {
+fn table(all: &[NetRun]) -> Table {
     let columns = [
         "random net",
         "training pairs",
         "epochs",
-        "wrong training pairs at the end, %",
-        "least validation error, %",
+        "final training error, %",
+        "lowest validation error, %",
         "at epoch",
         "test error, %",
     ];
-    let mut table = Table::titled("Each random net:", &columns);
-    for (number, found) in all.iter().enumerate() {
+    let mut table = Table::titled("Results by random net:", &columns);
+    for (number, run) in all.iter().enumerate() {
         table.row([
             number.to_string(),
-            found.training_pairs.to_string(),
-            found.train_error.len().to_string(),
-            format!("{:.3}", 100.0 * found.train_error.last().unwrap_or(&1.0)),
-            format!("{:.2}", least(&found.valid_error)),
-            found.best_epoch.to_string(),
-            format!("{:.2}", 100.0 - found.test.percent),
+            run.training_pairs.to_string(),
+            run.train_error.len().to_string(),
+            format!("{:.3}", 100.0 * run.train_error.last().unwrap_or(&1.0)),
+            format!("{:.2}", lowest(&run.valid_error)),
+            run.best_epoch.to_string(),
+            format!("{:.2}", 100.0 - run.test.percent),
         ]);
     }
     table
 }
 
-/// The curves of the first random net, and the training error of all, against the epoch on a logarithmic axis.
-fn panels(all: &[Found]) -> [Panel; 2] {
+/// Curves of the first random net, and training errors of several, with a logarithmic epoch axis.
+fn panels(all: &[NetRun]) -> [Panel; 2] {
     let points = |curve: &[f64]| {
         let places = (1..=curve.len()).filter(|epoch| shown(*epoch) || *epoch == curve.len());
-        places.map(|epoch| ((epoch as f64).log10(), 100.0 * curve[epoch - 1], None)).collect::<Vec<_>>()
+        places.map(|epoch| ((epoch as f64).log10(), 100.0 * curve[epoch - 1])).collect::<Vec<_>>()
     };
-    let line = |name: &str, colour: usize, curve: &[f64]| Series {
-        name: name.into(),
-        whose: Whose::Ours,
-        colour,
-        joined: true,
-        points: points(curve),
-    };
-    let longest = all.iter().map(|found| found.train_error.len()).max().unwrap_or(1);
-    // The last mark is the end of the axis.
+    let line = |name: &str, colour: usize, curve: &[f64]| Series::line(name, colour, points(curve));
+    let longest = all.iter().map(|run| run.train_error.len()).max().unwrap_or(1);
+    // The last tick is the end of the axis.
     let marks = [1, 3, 10, 30, 100, 300, 1_000].into_iter().filter(|mark| 2 * *mark <= longest).chain([longest]);
     let panel = |title: &str, series: Vec<Series>| Panel {
         title: title.into(),
         x_label: "epoch".into(),
-        y_label: "pairs in the wrong order, %".into(),
+        y_label: "misordered pairs, %".into(),
         ticks: marks.clone().map(|mark| ((mark as f64).log10(), mark.to_string())).collect(),
         series,
         zero: Some(0.0),
@@ -336,28 +347,19 @@ fn panels(all: &[Found]) -> [Panel; 2] {
         ..Panel::default()
     };
     let mut first = vec![];
-    if let Some(found) = all.first() {
-        first.push(line("training", 0, &found.train_error));
-        first.push(line("validation", 1, &found.valid_error));
-        let end = (found.train_error.len() as f64).log10();
-        first.push(Series {
-            name: "paper: least validation error".into(),
-            whose: Whose::Paper,
-            colour: 1,
-            joined: true,
-            points: vec![(0.0, VALID_ERROR, None), (end, VALID_ERROR, None)],
-        });
+    if let Some(run) = all.first() {
+        first.push(line("training", 0, &run.train_error));
+        first.push(line("validation", 1, &run.valid_error));
+        let end = (run.train_error.len() as f64).log10();
+        let paper = Series::line("paper: lowest validation error", 1, [(0.0, VALID_ERROR), (end, VALID_ERROR)]);
+        first.push(Series { whose: Whose::Paper, ..paper });
     }
-    let every = all
-        .iter()
-        .take(6)
-        .enumerate()
-        .map(|(i, found)| line(&format!("random net {i}"), i, &found.train_error))
-        .collect();
+    let every =
+        all.iter().take(6).enumerate().map(|(i, run)| line(&format!("random net {i}"), i, &run.train_error)).collect();
     [panel("The first random net", first), panel("Training errors of several random nets", every)]
 }
 
-/// Epochs that are drawn: about twelve per factor of ten.
+/// Whether an epoch is drawn: about twelve per factor of ten.
 fn shown(epoch: usize) -> bool {
     let place = |epoch: usize| ((epoch as f64).log10() * 12.0).floor();
     epoch == 1 || place(epoch) > place(epoch - 1)

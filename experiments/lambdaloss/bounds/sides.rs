@@ -1,4 +1,4 @@
-//! Both sides of every equation and inequality, of one ranked list and over many.
+//! Both sides of all equations and inequalities, for a ranked list and over many lists.
 
 use crate::harness::Finding;
 use crate::lambdaloss::losses::{LOSSES, PaperLoss};
@@ -7,13 +7,13 @@ use burnrank::Objective;
 use burnrank::objective::{Batch, Outputs};
 use serde::{Deserialize, Serialize};
 
-/// What holds of every ranked list.
+/// An equation or inequality that holds for every ranked list.
 pub struct Check {
     pub id: &'static str,
-    /// What the paper says, and where.
     pub statement: &'static str,
+    /// Place in the paper.
     pub paper: &'static str,
-    /// Whether both sides are equal, or the left one is at most the right one.
+    /// Whether both sides are equal; otherwise the left one is at most the right one.
     pub equation: bool,
 }
 
@@ -25,7 +25,7 @@ const fn equal(id: &'static str, statement: &'static str, paper: &'static str) -
     Check { id, statement, paper, equation: true }
 }
 
-/// All of them, in the order of the paper.
+/// All checks; the first six are bounds by losses.
 pub const CHECKS: [Check; 12] = [
     at_most("arp1", "ARP is at most ARP-Loss1 + C1", "section 5.1"),
     at_most("arp2", "ARP is at most ARP-Loss2 + C1 + C2 + C3", "section 5.1"),
@@ -34,19 +34,19 @@ pub const CHECKS: [Check; 12] = [
     at_most("proposition", "LambdaRank's metric is at most its loss + C2 + C3", "Proposition 5.1"),
     at_most("hybrid", "LambdaRank's metric + mu NDCGcost is at most NDCG-Loss2++ + its C2 + C3", "Eq. 19"),
     at_most("coarse", "NDCGcost is at most LambdaRank's metric", "section 5.3"),
-    equal("cost", "NDCGcost is the sum of gains less NDCG", "Eq. 14"),
+    equal("cost", "NDCGcost is the sum of gains minus NDCG", "Eq. 14"),
     equal("chain", "1 - 1/D_i is the sum of delta_ij over the ranks above i", "Eq. 15"),
     equal("arp-sum", "ARP is the sum of |y_i - y_j| over wrongly ordered pairs + C1 + C2 + C3", "section 5.1"),
     equal("ndcg-sum", "NDCGcost is the sum of delta_ij |G_i - G_j| over wrongly ordered pairs + C2 + C3", "Eq. 16"),
     equal("lambdarank-sum", "LambdaRank's metric is the sum of rho_ij |G_i - G_j| over them + C2 + C3", "Eq. 17"),
 ];
 const MU: f64 = 5.0;
-/// What rounding may do: losses are computed in single precision.
+/// Tolerance for bounds: losses are computed in single precision.
 pub const ROUNDING: f64 = 1e-5;
-/// What rounding may do to equations, which are computed in double precision.
+/// Tolerance for equations, which are computed in double precision.
 pub const EQUAL: f64 = 1e-9;
 
-/// The six losses of one ranked list, in bits.
+/// The six losses, in bits.
 pub struct Losses(pub Vec<Objective>);
 
 impl Losses {
@@ -67,13 +67,13 @@ impl Losses {
     }
 }
 
-/// Both sides of every check of one list, and the bounds of NDCGcost.
+/// Both sides of every check of a list, and NDCGcost with its bounds.
 pub struct Sides {
     pub sides: [(f64, f64); CHECKS.len()],
     pub bounds: [f64; 4],
 }
 
-/// `ranked` are labels in the order of the scores.
+/// Computes both sides from the labels in rank order and the losses.
 pub fn sides(ranked: &[f32], [lambdarank, arp1, arp2, ndcg1, ndcg2, hybrid]: [f64; 6]) -> Sides {
     let n = ranked.len();
     let y: Vec<f64> = ranked.iter().map(|&label| f64::from(label)).collect();
@@ -85,8 +85,8 @@ pub fn sides(ranked: &[f32], [lambdarank, arp1, arp2, ndcg1, ndcg2, hybrid]: [f6
     let chain =
         (0..n).map(|i| ((0..i).map(|j| delta(i, j)).sum::<f64>() - (1.0 - discount(i))).abs()).fold(0.0, f64::max);
     let c1: f64 = y.iter().sum();
-    // C2 + C3, and the sum over wrongly ordered pairs, of values and a factor of pairs. As printed, C2 of ARP also
-    // counts a document with itself; the equation holds without.
+    // C2 + C3 and the sum over wrongly ordered pairs, for values and a factor per pair. As printed, C2 of ARP also pairs a
+    // document with itself; the equation holds only without these pairs.
     let split = |values: &[f64], factor: &dyn Fn(usize, usize) -> f64| {
         let (mut constant, mut wrong) = (0.0, 0.0);
         for i in 0..n {
@@ -125,32 +125,31 @@ pub fn sides(ranked: &[f32], [lambdarank, arp1, arp2, ndcg1, ndcg2, hybrid]: [f6
     }
 }
 
-/// What many ranked lists gave.
+/// Results of the checks over many lists.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Found {
+pub struct BoundChecks {
     pub lists: usize,
-    /// By check: the largest excess of the left side over the right, as a share of the right side or of 1; for
-    /// equations the largest difference.
+    /// By check: largest excess of the left side over the right (for equations, largest difference), relative to the right
+    /// side, or to 1 if that is smaller.
     pub excess: Vec<f64>,
-    /// By epoch, means over queries and losses that train: NDCGcost, and the bounds of NDCG-Loss1, NDCG-Loss2,
-    /// LambdaRank.
+    /// By epoch: means over queries and training losses of NDCGcost and the bounds of NDCG-Loss1, NDCG-Loss2 and LambdaRank.
     pub epochs: Vec<[f64; 4]>,
 }
 
-impl Finding for Found {
+impl Finding for BoundChecks {
     fn impossible(&self) -> Option<String> {
         (self.excess.len() != CHECKS.len()).then(|| "not every bound was checked".into())
     }
 }
 
-impl Found {
+impl BoundChecks {
     pub fn add(&mut self, sides: &Sides) {
         self.excess.resize(CHECKS.len(), f64::NEG_INFINITY);
         self.lists += 1;
         for ((excess, (left, right)), check) in self.excess.iter_mut().zip(sides.sides).zip(CHECKS) {
-            let over = if check.equation { (left - right).abs() } else { left - right };
-            // What is not a number is no bound.
-            *excess = excess.max(if over.is_nan() { 1e9 } else { over / right.abs().max(1.0) });
+            let deviation = if check.equation { (left - right).abs() } else { left - right };
+            // NaN violates a bound.
+            *excess = excess.max(if deviation.is_nan() { 1e9 } else { deviation / right.abs().max(1.0) });
         }
     }
 }
@@ -160,18 +159,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_sides_are_those_of_a_list_by_hand() {
+    fn sides_match_a_list_computed_by_hand() {
         // Labels 0, 1 in rank order: maxDCG 1, G = 0, 1; NDCG 1/log2(3); ARP 2.
         let half = 1.0 / 3f64.log2();
-        let found = sides(&[0.0, 1.0], [0.0; 6]);
+        let sides = sides(&[0.0, 1.0], [0.0; 6]).sides;
         let close = |(left, right): (f64, f64), expected: (f64, f64)| {
             assert!((left - expected.0).abs() < 1e-12 && (right - expected.1).abs() < 1e-12, "{left} {right}");
         };
-        close(found.sides[0], (2.0, 1.0));
-        close(found.sides[2], (1.0 - half, 0.0));
-        // Two documents: rho and delta are the same.
-        close(found.sides[6], (1.0 - half, 1.0 - half));
-        for (check, (left, right)) in CHECKS.iter().zip(found.sides).take(12).skip(7) {
+        close(sides[0], (2.0, 1.0));
+        close(sides[2], (1.0 - half, 0.0));
+        // With two documents rho and delta are equal.
+        close(sides[6], (1.0 - half, 1.0 - half));
+        for (check, (left, right)) in CHECKS.iter().zip(sides).take(12).skip(7) {
             assert!((left - right).abs() < 1e-12, "{}", check.id);
         }
     }

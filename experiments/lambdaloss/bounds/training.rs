@@ -1,17 +1,17 @@
-//! Linear scorers in training, whose bounds are checked after every epoch.
+//! Training of linear scorers, with the bounds checked after every epoch.
 
-use super::sides::{Found, Losses, sides};
+use super::sides::{BoundChecks, Losses, sides};
 use burnrank::Dataset;
 use burnrank::numeric::training_order;
 use burnrank::objective::{Batch, Outputs};
 
-/// The length of every step.
-pub const STEP: f64 = 0.05;
+/// Length of every update.
+pub const STEP_LENGTH: f64 = 0.05;
 
-/// A linear scorer, one update per query, with each of the six losses; all queries are checked after every epoch.
-pub fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
+/// Trains a linear scorer with each of the six losses, one update per query, and checks all queries after every epoch.
+pub fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<BoundChecks> {
     let losses = Losses::new(1.0)?;
-    let mut found = Found { epochs: vec![[0.0; 4]; epochs], ..Found::default() };
+    let mut checks = BoundChecks { epochs: vec![[0.0; 4]; epochs], ..BoundChecks::default() };
     let share = 1.0 / (losses.0.len() * data.n_queries()) as f64;
     for objective in &losses.0 {
         let mut weights = vec![0.0; data.n_features()];
@@ -21,28 +21,28 @@ pub fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
         };
         for epoch in 0..epochs {
             for query in data.queries() {
-                let mut slopes = vec![0.0; query.labels.len()];
+                let mut lambdas = vec![0.0; query.labels.len()];
                 let batch = Batch { labels: query.labels, offsets: &[0, query.labels.len()] };
                 let scores = scored(&weights, &query.features);
-                objective.lambda_gradient(&scores, batch, &mut slopes, Outputs::default(), &[])?;
+                objective.lambda_gradient(&scores, batch, &mut lambdas, Outputs::default(), &[])?;
                 let mut step = vec![0.0; weights.len()];
-                for (row, slope) in query.features.chunks(weights.len()).zip(&slopes) {
-                    step.iter_mut().zip(row).for_each(|(step, x)| *step += f64::from(slope * x));
+                for (row, lambda) in query.features.chunks(weights.len()).zip(&lambdas) {
+                    step.iter_mut().zip(row).for_each(|(step, x)| *step += f64::from(lambda * x));
                 }
-                // Of the same length for every loss, so that all of them learn at the same pace.
+                // The same length for every loss, so that all train equally fast.
                 let length = step.iter().map(|step| step * step).sum::<f64>().sqrt();
                 if length > 0.0 {
-                    weights.iter_mut().zip(&step).for_each(|(weight, step)| *weight -= STEP * step / length);
+                    weights.iter_mut().zip(&step).for_each(|(weight, step)| *weight -= STEP_LENGTH * step / length);
                 }
             }
             for query in data.queries() {
                 let scores = scored(&weights, &query.features);
                 let ranked: Vec<f32> = training_order(&scores).iter().map(|&place| query.labels[place]).collect();
                 let sides = sides(&ranked, losses.values(&scores, query.labels)?);
-                found.add(&sides);
-                found.epochs[epoch].iter_mut().zip(sides.bounds).for_each(|(mean, bound)| *mean += share * bound);
+                checks.add(&sides);
+                checks.epochs[epoch].iter_mut().zip(sides.bounds).for_each(|(mean, bound)| *mean += share * bound);
             }
         }
     }
-    Ok(found)
+    Ok(checks)
 }

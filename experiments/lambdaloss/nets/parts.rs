@@ -1,4 +1,4 @@
-//! What nets are trained on and judged by: random functions, or folds of real data.
+//! Data of a comparison: random functions, or folds of real data.
 
 use crate::harness::{Session, real};
 use burnrank::data::FoldFiles;
@@ -7,12 +7,12 @@ use burnrank::train::TrainingData;
 use burnrank::{Dataset, ScaleKind, Synthetic};
 use std::sync::Arc;
 
-/// A random cubic polynomial of 50 features with labels 0 to 4 in the shares of judged web pages.
+/// A random cubic polynomial of 50 features; labels 0 to 4 have the shares of rated web pages.
 pub fn function(session: &Session, number: u64) -> anyhow::Result<Generator> {
     Ok(Synthetic { seed: function_seed(session, number), ..Synthetic::lambdarank() }.generator()?)
 }
 
-/// The same with labels 0 and 1, for as many documents as have the two highest labels there.
+/// As [`function`], with binary labels: the documents of the two highest labels are relevant.
 pub fn binary_function(session: &Session, number: u64) -> anyhow::Result<Generator> {
     let mix = LabelMix::new(vec![0.97, 0.03])?;
     Ok(Synthetic { seed: function_seed(session, number), mix, ..Synthetic::lambdarank() }.generator()?)
@@ -22,7 +22,7 @@ fn function_seed(session: &Session, number: u64) -> u64 {
     session.seed.wrapping_mul(1_000).wrapping_add(number)
 }
 
-/// Training, validation and test queries with raw features, and what is trained on.
+/// Training, validation and test queries with raw features, and the scaled training data.
 pub struct Parts {
     pub sets: [Dataset; 3],
     pub scaling: ScaleKind,
@@ -30,12 +30,12 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The queries of a function.
+    /// Queries of a function.
     pub fn of_function(session: &Session, number: u64, queries: [usize; 3]) -> anyhow::Result<Parts> {
         Parts::of_generator(&function(session, number)?, queries)
     }
 
-    /// The queries of a function that a plan asks for.
+    /// Queries of a function with graded or binary labels.
     pub fn planned(session: &Session, number: u64, binary: bool, queries: [usize; 3]) -> anyhow::Result<Parts> {
         let generator = if binary { binary_function(session, number)? } else { function(session, number)? };
         Parts::of_generator(&generator, queries)
@@ -46,7 +46,7 @@ impl Parts {
         Parts::new([part(0, n_train)?, part(n_train, n_valid)?, part(n_train + n_valid, n_test)?], ScaleKind::None)
     }
 
-    /// The queries of a fold of real data; features by their logarithm, then of mean 0 and variance 1 on training
+    /// Queries of a fold of real data; features are scaled by their logarithm, then to mean 0 and variance 1 on training
     /// queries.
     pub fn of_fold(files: &FoldFiles) -> anyhow::Result<Parts> {
         Parts::new(real::load(files)?, ScaleKind::Log1pZScore)

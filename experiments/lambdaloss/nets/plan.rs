@@ -1,30 +1,33 @@
-//! How much of everything a comparison of nets trains and judges.
+//! Sizes of a comparison of nets.
 
 use burnrank::internal::text::counted;
 use serde::Serialize;
 
-/// How much of everything.
+/// Deviation from the paper at quick scale.
+pub const QUICK: &str = "Quick: two functions, few queries, epochs and learning rates, one seed.";
+
+/// Numbers of queries, functions, seeds and epochs, and the grid of learning rates.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Plan {
-    /// Training, validation and test queries of a function.
+    /// Training, validation and test queries per function.
     pub queries: [usize; 3],
     pub functions: u64,
-    /// Further functions, on whose validation queries the step size is chosen.
+    /// Separate functions, whose validation queries select the learning rate.
     pub tuning_functions: u64,
     pub seeds: u64,
     pub epochs: usize,
     pub patience: usize,
-    /// Step sizes that are tried for every arm.
+    /// Initial grid of learning rates.
     pub learning_rates: &'static [f64],
-    /// How often the grid may grow beyond an end that is the best.
+    /// Maximum number of extensions of the grid while the best value is at its end.
     pub extensions: usize,
-    /// Whether labels are 0 and 1 (3% of the documents) in place of 0 to 4.
+    /// Whether labels are binary (3% relevant) instead of 0 to 4.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binary: bool,
 }
 
 impl Plan {
-    /// What a comparison has at full scale, where it does not say otherwise.
+    /// Default sizes at full scale.
     pub const FULL: Plan = Plan {
         queries: [1_000, 500, 2_000],
         functions: 10,
@@ -37,7 +40,7 @@ impl Plan {
         binary: false,
     };
 
-    /// The same at quick scale.
+    /// Default sizes at quick scale.
     pub const QUICK: Plan = Plan {
         queries: [40, 30, 40],
         functions: 2,
@@ -50,37 +53,37 @@ impl Plan {
         binary: false,
     };
 
-    /// How nets are trained and tuned, as reports say it.
+    /// Description of data, training and tuning for reports.
     pub fn words(&self) -> Vec<String> {
         let [n_train, n_valid, n_test] = self.queries;
         vec![
             format!(
                 "Data: {} random cubic polynomials of 50 features (the LambdaRank paper's artificial data), each with \
                  {n_train} training, {n_valid} validation and {n_test} test queries of 50 documents; {}. One function is \
-                 one unit; every loss sees the same queries, first weights and order of batches.",
+                 one unit; all losses have the same queries, initial weights and order of batches.",
                 self.functions,
                 if self.binary {
-                    "labels 1 for 3% of the documents, 0 for all others"
+                    "3% of the documents have label 1, all others label 0"
                 } else {
                     "labels 0 to 4 for 52%, 32%, 13%, 2% and 1% of the documents"
                 }
             ),
             format!(
-                "Training: two-layer nets of tanh units, Adam, ten queries per batch, a constant step size, up to {} \
-                 epochs, ended after {} without a better validation value; the best epoch counts. {} per function, \
-                 averaged before anything is tested.",
+                "Training: two-layer nets of tanh units, Adam, ten queries per batch, a constant learning rate, at \
+                 most {} epochs, early stopping after {} epochs without a better validation metric; the best epoch is used. \
+                 {} per function, averaged before any test.",
                 self.epochs,
                 self.patience,
                 counted(self.seeds as usize, "seed", "seeds")
             ),
             format!(
-                "Step sizes are chosen for each loss by the same rule: of {:?}, wider (at most {} times) while the best is \
-                 at an end, the one with the best mean validation value over {} that are not judged. \
-                 Test queries are looked at once. A query with nothing relevant counts 0, equal scores are ranked \
+                "The learning rate of each loss is tuned in the same way: from the grid {:?}, extended at most {} times while \
+                 the best value is at its end, the one with the best mean validation metric over {} that are used for nothing \
+                 else. Test queries are evaluated once. Queries without relevant documents count 0; equal scores are ranked \
                  pessimistically.",
                 self.learning_rates,
                 self.extensions,
-                counted(self.tuning_functions as usize, "further function", "further functions")
+                counted(self.tuning_functions as usize, "separate function", "separate functions")
             ),
         ]
     }

@@ -1,4 +1,4 @@
-//! Boosted trees on semi-artificial web pages and on real folds: how they are grown, tuned and judged.
+//! Growing, tuning and evaluating boosted trees on semi-artificial web data and on real folds.
 
 use crate::harness::finding::{Finding, no_epoch, no_share};
 use crate::harness::tuning::{Tuned, tune};
@@ -13,61 +13,64 @@ use burnrank::{Architecture, Dataset, Model, Objective, ScaleKind, Schedule, Tra
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What chooses the number of trees and all settings on validation queries, and what is reported.
-pub const MEASURE: &str = "ndcg@5";
+/// Metric for model selection on validation queries and for evaluation.
+pub const METRIC: &str = "ndcg@5";
 
-/// How trees are grown. The shrinkage is 0.1 in both of the paper's libraries.
+/// Settings of trees. The learning rate is 0.1 in both of the paper's libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     pub leaves: usize,
     pub min_hessian: f64,
     pub min_data: usize,
     pub bins: usize,
-    /// Growing ends after so many trees without a better validation value.
+    /// Number of trees without a better validation metric before early stopping.
     pub patience: usize,
 }
 
-/// RankLib's: its 256 thresholds per feature are bins here. It asks for no sum of second derivatives; the small one keeps a
-/// leaf from dividing by almost nothing.
+/// RankLib's settings: its 256 thresholds per feature become bins. RankLib has no minimum hessian; the small one here avoids
+/// division by almost 0.
 pub const RANKLIB: Shape = Shape { leaves: 10, min_hessian: 1e-3, min_data: 1, bins: 256, patience: 100 };
 
-/// LightGBM's, where nothing is tuned.
+/// LightGBM's settings without tuning.
 pub const LIGHTGBM: Shape = Shape { leaves: 31, min_hessian: 1e-3, min_data: 20, bins: 255, patience: 30 };
 
-/// What the paper found best for LambdaRank on WEB10K, but for the smallest sum of second derivatives: how large these are
-/// is up to the implementation.
+/// The paper's best settings for LambdaRank on WEB10K, except the minimum hessian, because the scale of hessians depends on the
+/// implementation.
 pub const LARGE: Shape = Shape { leaves: 255, min_data: 50, ..LIGHTGBM };
 
 impl Shape {
+    /// Part of the keys of stored searches.
     pub fn words(self) -> String {
         format!("{} leaves, hessian {}, {} documents", self.leaves, self.min_hessian, self.min_data)
     }
 }
 
-/// How much of everything.
+/// Numbers of queries, teachers and trees, and the grids of the search.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Plan {
-    /// Training, validation and test queries of a teacher.
+    /// Training, validation and test queries per teacher.
     pub queries: [usize; 3],
-    /// Documents per query, on average.
+    /// Mean number of documents per query.
     pub documents: usize,
     pub teachers: u64,
-    /// The first of them also see the losses of all pairs.
+    /// Number of teachers for the losses of all pairs.
     pub untruncated_teachers: u64,
-    /// The most trees.
+    /// Maximum number of trees.
     pub trees: usize,
-    /// Leaves that are tried, smallest sums of second derivatives, and fewest documents of a leaf.
+    /// Grid of the number of leaves.
     pub leaves: &'static [f64],
+    /// Grid of the minimum hessian of a leaf.
     pub hessians: &'static [f64],
+    /// Grid of the minimum number of documents of a leaf.
     pub documents_in_leaf: &'static [f64],
-    /// How often a grid may grow beyond an end that is the best.
+    /// Maximum number of extensions of a grid while the best value is at its end.
     pub extensions: usize,
 }
 
-/// The number of the teacher that settings are chosen on: it is not judged.
+/// Number of the teacher for tuning, which is not used for evaluation.
 pub const TUNING_TEACHER: u64 = 900;
 
-/// The queries of a teacher.
+/// Data of a teacher.
 pub fn web(session: &Session, plan: &Plan, teacher: u64) -> Web {
     let number = session.seed.wrapping_mul(1_000).wrapping_add(teacher);
     Web {
@@ -79,19 +82,19 @@ pub fn web(session: &Session, plan: &Plan, teacher: u64) -> Web {
     }
 }
 
-/// A build that grows no trees.
+/// Error of a build without trees.
 #[derive(Debug)]
 pub struct NoTrees;
 
 impl std::fmt::Display for NoTrees {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("this build does not grow trees")
+        f.write_str("this build does not support trees")
     }
 }
 
 impl std::error::Error for NoTrees {}
 
-/// Training, validation and test queries, and what is trained on.
+/// Training, validation and test queries, and the binned training data.
 pub struct Parts {
     sets: [Dataset; 3],
     data: Arc<TrainingData<'static>>,
@@ -99,7 +102,7 @@ pub struct Parts {
 
 impl Parts {
     pub fn of_teacher(session: &Session, plan: &Plan, teacher: u64) -> anyhow::Result<Parts> {
-        refuse()?;
+        require_trees()?;
         let generator: WebGenerator = web(session, plan, teacher).generator()?;
         let [n_train, n_valid, n_test] = plan.queries;
         let part = |from: usize, n: usize| generator.part(from..from + n).map(|part| part.0);
@@ -107,7 +110,7 @@ impl Parts {
     }
 
     pub fn of_fold(files: &FoldFiles) -> anyhow::Result<Parts> {
-        refuse()?;
+        require_trees()?;
         Parts::new(real::load(files)?)
     }
 
@@ -117,8 +120,8 @@ impl Parts {
     }
 }
 
-/// Before any data is made.
-fn refuse() -> anyhow::Result<()> {
+/// Fails before data is generated if the build has no trees.
+fn require_trees() -> anyhow::Result<()> {
     if GROWS_TREES { Ok(()) } else { Err(NoTrees.into()) }
 }
 
@@ -134,7 +137,7 @@ pub fn config(objective: &str, shape: Shape, trees: usize, session: &Session) ->
             ..TreeSettings::default()
         }),
         scaling: ScaleKind::None,
-        metric: MEASURE.into(),
+        metric: METRIC.into(),
         epochs: trees,
         patience: shape.patience,
         learning_rate: 0.1,
@@ -145,40 +148,43 @@ pub fn config(objective: &str, shape: Shape, trees: usize, session: &Session) ->
     })
 }
 
-/// One forest, judged.
+/// Results of one forest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Found {
-    /// NDCG@5 of the training and validation queries, and the mean of `per_query`.
+pub struct Forest {
+    /// NDCG@5 on training queries.
     pub train: f64,
+    /// NDCG@5 on validation queries.
     pub valid: f64,
+    /// NDCG@5 on test queries.
     pub test: f64,
-    /// Trees of the forest, and trees that were grown.
+    /// Number of trees with the best validation metric.
     pub trees: usize,
+    /// Number of trees before early stopping.
     pub grown: usize,
     /// NDCG@5 of each test query.
     pub per_query: Packed,
 }
 
-impl Finding for Found {
+impl Finding for Forest {
     fn impossible(&self) -> Option<String> {
         no_share("a mean", [self.train, self.valid, self.test]).or_else(|| no_epoch(self.trees, self.grown))
     }
 }
 
-/// Grows a forest, and judges it on all queries.
+/// Grows a forest and evaluates it on all queries.
 pub fn run(
     execution: &Execution<'_>,
     key: &str,
     config: &TrainConfig,
     parts: &Parts,
     share: (&Ticker<'_>, (f64, f64)),
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<Forest> {
     let model = grow(execution, key, config, parts, share)?;
-    let [on_train, on_valid, test] = [0, 1, 2].map(|set: usize| per_query(&model, &parts.sets[set], MEASURE));
-    let test = test?;
-    Ok(Found {
-        train: mean(&on_train?),
-        valid: mean(&on_valid?),
+    let values = |set: usize| per_query(&model, &parts.sets[set], METRIC);
+    let test = values(2)?;
+    Ok(Forest {
+        train: mean(&values(0)?),
+        valid: mean(&values(1)?),
         test: mean(&test),
         trees: model.info.best_epoch,
         grown: model.history.len(),
@@ -196,7 +202,7 @@ fn grow(
     train(execution, key, config, &parts.data, share, |_| false)
 }
 
-/// What a search found: each of three settings in turn, the others at their best so far.
+/// Result of a search over three settings, one at a time with the others at their best values so far.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Search {
     pub leaves: Tuned,
@@ -222,7 +228,7 @@ impl Finding for Search {
     }
 }
 
-/// Chooses leaves, then the smallest sum of second derivatives, then the fewest documents of a leaf, by the validation queries.
+/// Tunes the number of leaves, then the minimum hessian, then the minimum number of documents of a leaf on validation queries.
 pub fn search(
     execution: &Execution<'_>,
     plan: &Plan,
@@ -239,7 +245,7 @@ pub fn search(
         let model = grow(execution, &format!("{key} {}", shape.words()), &config, parts, (ticker, share))?;
         model.best_value().context("no tree was grown")
     };
-    // The first search is with the middle of the other grids.
+    // The first search uses the middle values of the other grids.
     let middle = |grid: &[f64]| grid[grid.len() / 2];
     let mut shape =
         Shape { min_hessian: middle(plan.hessians), min_data: middle(plan.documents_in_leaf) as usize, ..LIGHTGBM };
@@ -247,23 +253,23 @@ pub fn search(
     shape.leaves = whole_leaves(leaves.best);
     let hessian = tune(plan.hessians, plan.extensions, |min_hessian| value(Shape { min_hessian, ..shape }))?;
     shape.min_hessian = hessian.best;
-    let documents = tune(plan.documents_in_leaf, plan.extensions, |fewest| {
-        value(Shape { min_data: whole_documents(fewest), ..shape })
+    let documents = tune(plan.documents_in_leaf, plan.extensions, |min_data| {
+        value(Shape { min_data: whole_documents(min_data), ..shape })
     })?;
     Ok(Search { leaves, hessian, documents })
 }
 
-/// The leaves that a setting of the grid stands for: a tree has two or more.
+/// Number of leaves for a value of the grid, at least two.
 pub fn whole_leaves(setting: f64) -> usize {
     whole(setting, 2)
 }
 
-/// The same of the fewest documents of a leaf.
+/// Minimum number of documents of a leaf for a value of the grid, at least one.
 pub fn whole_documents(setting: f64) -> usize {
     whole(setting, 1)
 }
 
-/// Grids are of real numbers.
-fn whole(value: f64, least: usize) -> usize {
-    (value.round() as usize).max(least)
+/// Rounds a value of a grid.
+fn whole(value: f64, min: usize) -> usize {
+    (value.round() as usize).max(min)
 }

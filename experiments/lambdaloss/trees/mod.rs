@@ -1,16 +1,16 @@
-//! Tables 3, 4 and 5 of the LambdaLoss paper on boosted trees: six losses, RankLib's settings and LightGBM's.
+//! LambdaLoss, Tables 3, 4 and 5 with boosted trees: six losses, with RankLib's and LightGBM's settings.
 
 mod grow;
 mod report;
 
-use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, TABLE5, gaps_in_table3};
+use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, gaps_in_table3, gaps_in_table4, gaps_in_table5};
+use super::run_grid;
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
 use crate::harness::{
-    Claim, Control, Execution, Experiment, Job, Kind, OneEntryCache, Paper, Report, Scale, Session, Test,
+    Claim, Control, Execution, Experiment, Headline, Job, Kind, OneEntryCache, Paper, Report, Scale, Session, Test,
 };
-use burnrank::data::FoldFiles;
 use burnrank::data::synthetic::Web;
-use grow::{Found, LARGE, LIGHTGBM, MEASURE, NoTrees, Parts, Plan, RANKLIB, Search, Shape, TUNING_TEACHER};
+use grow::{Forest, LARGE, LIGHTGBM, METRIC, NoTrees, Parts, Plan, RANKLIB, Search, Shape, TUNING_TEACHER};
 use serde_json::{Value, json};
 
 pub const EXPERIMENT: Experiment = Experiment {
@@ -20,11 +20,24 @@ pub const EXPERIMENT: Experiment = Experiment {
     place: "Tables 3, 4 and 5, and the remark on ten leaves (section 7.1)",
     claim: "On boosted trees with RankLib's settings, NDCG-Loss2 and NDCG-Loss2++ rank better than LambdaMART. With LightGBM's \
             larger, tuned trees NDCG-Loss2++ is best, and NDCG-Loss2 overfits; with ten leaves it is ahead again.",
+    short: "On boosted trees, NDCG-Loss2 and NDCG-Loss2++ beat LambdaMART.",
+    headlines: &[
+        Headline {
+            statement: "RankLib's settings: NDCG-Loss2 is above LambdaRank",
+            parts: &["Table 3: NDCG-Loss2 over LambdaRank"],
+        },
+        Headline {
+            statement: "RankLib's settings: NDCG-Loss2++ is above LambdaRank",
+            parts: &["Table 3: NDCG-Loss2++ over LambdaRank"],
+        },
+    ],
+    number: ("Table 3: NDCG-Loss2++ over LambdaRank", "NDCG-Loss2++ minus LambdaRank, points of NDCG@5"),
     time: "half an hour on two cores",
+    timed: false,
     claims,
     changed: &[
-        "Tuning chose trees of ten leaves and fewer, so that Table 5 was asked of small trees only: forests with the large trees \
-         that the paper found best for LambdaRank on WEB10K were added, with two claims that the verdict does not count.",
+        "Tuning chose trees of at most ten leaves, so Table 5 was tested with small trees only. Forests with the large trees that \
+         were best for LambdaRank on WEB10K in the paper were added, with two secondary claims.",
     ],
     protocol,
     run,
@@ -32,9 +45,9 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 const K: usize = 5;
-/// With truncation as in Eq. 18, and with all pairs.
+/// Truncated as in Eq. 18, and not truncated.
 const TRUNCATIONS: [Option<usize>; 2] = [Some(K), None];
-/// What Table 4 compares.
+/// Losses of Table 4.
 const TUNED: [usize; 3] = [LAMBDARANK, NDCG2, NDCG2PP];
 
 fn plan(scale: Scale) -> Plan {
@@ -64,22 +77,23 @@ fn plan(scale: Scale) -> Plan {
     }
 }
 
-/// What a forest is grown for.
+/// Settings of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Setting {
-    /// Table 3, by place in [`TRUNCATIONS`].
+    /// Table 3, with an index in [`TRUNCATIONS`].
     RankLib(usize),
-    /// Table 4: each loss with the settings that are best for it.
+    /// Table 4: each loss with its best settings.
     Tuned,
-    /// Table 5: the settings that are best for LambdaRank.
+    /// Table 5: LambdaRank's best settings.
     LambdaRanks,
-    /// Table 5 with the large trees that were best for LambdaRank in the paper.
+    /// Table 5 with the large trees of the paper's LambdaRank.
     Large,
-    /// Ten leaves, all else as LightGBM has it.
+    /// Ten leaves with LightGBM's other settings.
     TenLeaves,
 }
 
 impl Setting {
+    /// Part of the keys of stored runs.
     fn name(self) -> &'static str {
         match self {
             Setting::RankLib(0) => "ranklib",
@@ -113,7 +127,7 @@ impl Setting {
     }
 }
 
-/// Every comparison, with its losses.
+/// All pairs of settings and losses.
 fn arms() -> Vec<(Setting, usize)> {
     let all = |setting: Setting, losses: &[usize]| losses.iter().map(|&loss| (setting, loss)).collect::<Vec<_>>();
     [
@@ -131,97 +145,50 @@ fn ordering_id(place: &str, first: usize, second: usize) -> String {
     format!("{place}: {} over {}", LOSSES[first].name, LOSSES[second].name)
 }
 
-/// The paper's differences on the three sets, in points.
-fn table4_gaps(first: usize, second: usize, column: usize) -> String {
-    match (LOSSES[first].table4, LOSSES[second].table4) {
-        (Some(a), Some(b)) => {
-            let gap = |set: usize| format!("{:+.2}", a[set][column] - b[set][column]);
-            [gap(0), gap(1), gap(2)].join(", ")
-        }
-        _ => "not in Table 4".into(),
-    }
-}
-
 fn claims(_: &Session) -> Vec<Claim> {
-    let conventions = "test NDCG@5 in points, gains 2^label - 1; pairs with a document in the top 5 count in full (Eq. 18), for \
-                       all losses; LambdaRank is NDCG-Loss2++ with mu = 0";
-    let above = |primary: bool, id: String, statement: String, paper: String| {
-        let claim = if primary { Claim::primary } else { Claim::secondary };
-        claim(id, statement, Test::Above)
-            .paper(paper)
+    let conventions = "test NDCG@5 in points, gains 2^label - 1; all losses truncated by Eq. 18 (full weight for pairs with a \
+                       document in the top 5); LambdaRank is NDCG-Loss2++ with mu = 0";
+    let above = |id: String, statement: String| {
+        Claim::new(id, statement, Test::Above)
             .unit("teacher (a labelling function of web pages)")
             .convention(conventions)
     };
+    let training = |id: String, statement: String| {
+        above(id, statement).convention("training NDCG@5 in points, otherwise as for the other claims")
+    };
     let name = |loss: usize| LOSSES[loss].name;
     let mut all = vec![];
-    for (first, second, primary) in ORDERINGS {
+    for (first, second, _) in ORDERINGS {
         let statement = format!("RankLib's settings: {} is above {}", name(first), name(second));
-        all.push(above(primary, ordering_id("Table 3", first, second), statement, gaps_in_table3(first, second)));
+        all.push(above(ordering_id("Table 3", first, second), statement).gaps(gaps_in_table3(first, second), 2));
     }
     for loss in [NDCG2, NDCG2PP] {
         let statement = format!("RankLib's settings, all pairs: {} is above LambdaRank", name(loss));
-        all.push(
-            above(false, ordering_id("Table 3, all pairs", loss, LAMBDARANK), statement, "not told".into()).convention(
-                "as the others, with all pairs in every loss: the paper does not say whether ARP losses are truncated",
-            ),
-        );
-        let gaps: Vec<String> = (0..3)
-            .map(|set| format!("{:+.2}", LOSSES[loss].table3[set][0] - LOSSES[LAMBDARANK].table3[set][0]))
-            .collect();
+        all.push(above(ordering_id("Table 3, all pairs", loss, LAMBDARANK), statement).paper("not stated").convention(
+            "as for the other claims, but with all pairs: the paper does not say whether ARP losses are truncated",
+        ));
         let statement = format!("RankLib's settings: {} fits the training queries better than LambdaRank", name(loss));
-        all.push(
-            above(false, ordering_id("Table 3, training", loss, LAMBDARANK), statement, gaps.join(", "))
-                .convention("training NDCG@5 in points, else as the others"),
-        );
+        let gaps = [0, 1, 2].map(|set| LOSSES[loss].table3[set][0] - LOSSES[LAMBDARANK].table3[set][0]);
+        all.push(training(ordering_id("Table 3, training", loss, LAMBDARANK), statement).gaps(gaps, 2));
     }
     for (first, second) in [(NDCG2PP, LAMBDARANK), (NDCG2PP, NDCG2), (LAMBDARANK, NDCG2)] {
         let statement = format!("LightGBM, tuned: {} is above {}", name(first), name(second));
-        all.push(above(false, ordering_id("Table 4", first, second), statement, table4_gaps(first, second, 2)));
+        all.push(above(ordering_id("Table 4", first, second), statement).gaps(gaps_in_table4(first, second), 2));
     }
-    let gaps: Vec<String> = (0..3).map(|set| format!("{:+.2}", TABLE5[1][set] - TABLE5[0][set])).collect();
-    all.push(
-        above(
-            false,
-            "Table 5: training".into(),
-            "LambdaRank's best settings: NDCG-Loss2 fits the training queries better than LambdaRank".into(),
-            gaps.join(", "),
-        )
-        .convention("training NDCG@5 in points, else as the others"),
-    );
-    all.push(above(
-        false,
-        "Table 5: test".into(),
-        "LambdaRank's best settings: NDCG-Loss2 is below LambdaRank on test queries (it overfits)".into(),
-        "overfits; no numbers".into(),
-    ));
-    let large = format!("LightGBM, {} leaves", LARGE.leaves);
-    all.push(
-        above(
-            false,
-            "large: training".into(),
-            format!("{large}: NDCG-Loss2 fits the training queries better than LambdaRank"),
-            gaps.join(", "),
-        )
-        .convention("training NDCG@5 in points, else as the others"),
-    );
-    all.push(above(
-        false,
-        "large: test".into(),
-        format!("{large}: NDCG-Loss2 is below LambdaRank on test queries (it overfits)"),
-        "overfits; no numbers".into(),
-    ));
-    all.push(above(
-        false,
-        ordering_id("ten leaves", NDCG2, LAMBDARANK),
-        "LightGBM, ten leaves: NDCG-Loss2 is above LambdaRank".into(),
-        "yes; no numbers".into(),
-    ));
+    for (id, settings) in
+        [("Table 5", "LambdaRank's best settings".into()), ("large", format!("LightGBM, {} leaves", LARGE.leaves))]
+    {
+        let statement = format!("{settings}: NDCG-Loss2 fits the training queries better than LambdaRank");
+        all.push(training(format!("{id}: training"), statement).gaps(gaps_in_table5(), 2));
+        let statement = format!("{settings}: NDCG-Loss2 is below LambdaRank on test queries (it overfits)");
+        all.push(above(format!("{id}: test"), statement).paper("overfits (no numbers)"));
+    }
+    let statement = "LightGBM, ten leaves: NDCG-Loss2 is above LambdaRank".into();
+    all.push(above(ordering_id("ten leaves", NDCG2, LAMBDARANK), statement).paper("yes (no numbers)"));
     for loss in [NDCG2, NDCG2PP] {
         let statement = format!("real folds, RankLib's settings: {} is above LambdaRank", name(loss));
-        all.push(
-            above(false, ordering_id("real", loss, LAMBDARANK), statement, gaps_in_table3(loss, LAMBDARANK))
-                .unit("fold"),
-        );
+        let claim = above(ordering_id("real", loss, LAMBDARANK), statement).gaps(gaps_in_table3(loss, LAMBDARANK), 2);
+        all.push(claim.unit("fold"));
     }
     all
 }
@@ -240,13 +207,13 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     }))
 }
 
-/// What was grown.
+/// All results.
 struct Study {
     searches: Vec<Search>,
-    /// In the order of [`arms`], by teacher.
-    teachers: Vec<Vec<Found>>,
-    /// The real set, its number of folds, and by loss and fold.
-    real: Option<(RealSet, Vec<Vec<Found>>)>,
+    /// Results in the order of [`arms`], by teacher.
+    teachers: Vec<Vec<Forest>>,
+    /// The real set, and its results by loss and fold.
+    real: Option<(RealSet, Vec<Vec<Forest>>)>,
     control: Control,
 }
 
@@ -254,14 +221,14 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let plan = plan(execution.scale());
     match study(execution, &plan) {
         Ok(study) => report::report(execution, &plan, &study),
-        // Stored runs are reported by any build; new ones need trees.
+        // Any build can report stored runs; new ones need trees.
         Err(error) if error.downcast_ref::<NoTrees>().is_some() => report::without_trees(execution, &plan),
         Err(error) => Err(error),
     }
 }
 
 fn study(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Study> {
-    // What would void everything comes first, then Table 3, which needs no search.
+    // First the control, which can invalidate all other runs, then Table 3, which needs no search.
     let control = same_trees(execution, plan)?;
     let mut teachers = vec![vec![]; arms().len()];
     grow_arms(execution, plan, &[], &mut teachers)?;
@@ -269,9 +236,9 @@ fn study(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Study> {
         .iter()
         .map(|&loss| Job { key: format!("settings of {}", LOSSES[loss].name), work: 8.0, what: loss })
         .collect();
-    let kept = OneEntryCache::default();
+    let cache = OneEntryCache::default();
     let searches = execution.run_all(&jobs, |job, ticker| {
-        let parts = kept.get((), || Parts::of_teacher(execution.session, plan, TUNING_TEACHER))?;
+        let parts = cache.get((), || Parts::of_teacher(execution.session, plan, TUNING_TEACHER))?;
         let objective = LOSSES[job.what].objective(Setting::Tuned.truncation());
         grow::search(execution, plan, &job.key, &objective, &parts, ticker)
     })?;
@@ -279,12 +246,12 @@ fn study(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Study> {
     Ok(Study { searches, teachers, real: real_folds(execution, plan)?, control })
 }
 
-/// Grows the forests of Table 3 where there are no searches yet, else all others.
+/// Grows the forests of Table 3 if `searches` is empty, otherwise all others.
 fn grow_arms(
     execution: &Execution<'_>,
     plan: &Plan,
     searches: &[Search],
-    teachers: &mut [Vec<Found>],
+    teachers: &mut [Vec<Forest>],
 ) -> anyhow::Result<()> {
     let (arms, mut jobs) = (arms(), vec![]);
     for teacher in 0..plan.teachers {
@@ -298,63 +265,53 @@ fn grow_arms(
             jobs.push(Job { key, work: 1.0, what: (teacher, arm) });
         }
     }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
+    let cache = OneEntryCache::default();
+    let forests = execution.run_all(&jobs, |job, ticker| {
         let (teacher, arm) = job.what;
         let (setting, loss) = arms[arm];
-        let parts = kept.get(teacher, || Parts::of_teacher(execution.session, plan, teacher))?;
+        let parts = cache.get(teacher, || Parts::of_teacher(execution.session, plan, teacher))?;
         let objective = LOSSES[loss].objective(setting.truncation());
         let config = grow::config(&objective, setting.shape(loss, searches), plan.trees, execution.session)?;
         grow::run(execution, &job.key, &config, &parts, (ticker, (0.0, 1.0)))
     })?;
-    jobs.iter().zip(found).for_each(|(job, found)| teachers[job.what.1].push(found));
+    jobs.iter().zip(forests).for_each(|(job, forest)| teachers[job.what.1].push(forest));
     Ok(())
 }
 
-/// The first real set that is there, all its folds, all losses truncated, with RankLib's settings.
-fn real_folds(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Option<(RealSet, Vec<Vec<Found>>)>> {
-    // Quick runs are about this program, not about data.
+/// All folds of the first available real set, all losses truncated, with RankLib's settings.
+fn real_folds(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Option<(RealSet, Vec<Vec<Forest>>)>> {
+    // Quick runs only check the program.
     let data = execution.session.data.as_deref().filter(|_| execution.scale() == Scale::Paper);
     let sets = [WEB[0], WEB[1], MQ2007[0], MQ2007[1]];
     let Some((set, folds)) = real::first_of(&sets, data)? else { return Ok(None) };
-    let mut jobs = vec![];
-    for fold in 0..folds.len() {
-        for (loss, of) in LOSSES.iter().enumerate() {
-            let key = format!("{} fold {} {}", set.folder, fold + 1, of.name);
-            jobs.push(Job { key, work: 1.0, what: (fold, loss) });
-        }
-    }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let (fold, loss) = job.what;
-        let files: &FoldFiles = &folds[fold];
-        let parts = kept.get(fold, || Parts::of_fold(files))?;
-        let config = grow::config(&LOSSES[loss].objective(Some(K)), RANKLIB, plan.trees, execution.session)?;
-        grow::run(execution, &job.key, &config, &parts, (ticker, (0.0, 1.0)))
+    let name = |fold, loss: usize| (format!("{} fold {} {}", set.folder, fold + 1, LOSSES[loss].name), 1.0);
+    let load = |fold: usize| Parts::of_fold(&folds[fold]);
+    let by_loss = run_grid(execution, 0..folds.len(), LOSSES.len(), name, load, |parts, job, ticker| {
+        let objective = LOSSES[job.what.1].objective(Some(K));
+        let config = grow::config(&objective, RANKLIB, plan.trees, execution.session)?;
+        grow::run(execution, &job.key, &config, parts, (ticker, (0.0, 1.0)))
     })?;
-    let mut by_loss = vec![vec![]; LOSSES.len()];
-    jobs.iter().zip(found).for_each(|(job, found)| by_loss[job.what.1].push(found));
     Ok(Some((set, by_loss)))
 }
 
-/// Trees of NDCG-Loss2++ with mu = 0 must be those of LambdaRank, for the number of trees where rounding has not added up yet.
+/// Control: trees of NDCG-Loss2++ with mu = 0 are those of LambdaRank, for few trees so that rounding errors stay small.
 fn same_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Control> {
     let names = [LOSSES[LAMBDARANK].objective(None), "lambdarank:ndcg".to_owned()];
     let jobs: Vec<Job<String>> =
         names.into_iter().map(|name| Job { key: format!("control {name}"), work: 0.1, what: name }).collect();
     let trees = plan.trees.min(10);
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let parts = kept.get((), || Parts::of_teacher(execution.session, plan, 0))?;
+    let cache = OneEntryCache::default();
+    let forests = execution.run_all(&jobs, |job, ticker| {
+        let parts = cache.get((), || Parts::of_teacher(execution.session, plan, 0))?;
         let config = grow::config(&job.what, RANKLIB, trees, execution.session)?;
         grow::run(execution, &job.key, &config, &parts, (ticker, (0.0, 1.0)))
     })?;
-    let gap = 100.0 * (found[0].train - found[1].train).abs();
+    let gap = 100.0 * (forests[0].train - forests[1].train).abs();
     Ok(Control {
         description: format!(
-            "{trees} trees of NDCG-Loss2++ with mu = 0 and of LambdaRank, all pairs: training {MEASURE}"
+            "{trees} trees of NDCG-Loss2++ with mu = 0 and of LambdaRank, all pairs: training {METRIC}"
         ),
-        expected: "equal to 0.05 points".into(),
+        expected: "equal within 0.05 points".into(),
         ours: format!("differ by {gap:.4} points"),
         holds: gap < 0.05,
     })
@@ -373,6 +330,5 @@ mod tests {
         }
         assert_eq!(LOSSES[LAMBDARANK].objective(Setting::Tuned.truncation()), "ndcg-loss2++@5:mu=0");
         assert_eq!(LOSSES[NDCG2].objective(Setting::RankLib(1).truncation()), "ndcg-loss2");
-        assert_eq!(table4_gaps(NDCG2PP, LAMBDARANK, 2), "+0.30, +0.25, +0.47");
     }
 }

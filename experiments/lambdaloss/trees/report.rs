@@ -1,10 +1,11 @@
-//! What was found with trees, in words, tables and a figure.
+//! Report on trees: evidence, tables and figure.
 
+use super::super::deviations;
 use super::super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS};
-use super::super::nets::{gap_text, mean_text, point};
-use super::grow::{Found, LARGE, LIGHTGBM, Plan, RANKLIB, whole_documents, whole_leaves};
+use super::super::nets::{gap_text, marked, mean_text, paper_gains, point, series};
+use super::grow::{Forest, LARGE, LIGHTGBM, Plan, RANKLIB, whole_documents, whole_leaves};
 use super::{NoTrees, Setting, Study, TUNED, arms, ordering_id};
-use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::figure::{self, Panel};
 use crate::harness::real;
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
@@ -12,12 +13,12 @@ use crate::harness::{Evidence, Execution, Report, Scale};
 use burnrank::internal::text::{Table, fixed};
 
 impl Study {
-    fn of(&self, setting: Setting, loss: usize) -> &[Found] {
+    fn of(&self, setting: Setting, loss: usize) -> &[Forest] {
         let place = arms().iter().position(|arm| *arm == (setting, loss));
         place.map_or(&[], |place| &self.teachers[place])
     }
 
-    /// First less second, in points, by teacher.
+    /// First minus second in points, one number per teacher.
     fn gaps(&self, first: (Setting, usize), second: (Setting, usize), of: Column) -> Vec<f64> {
         let (a, b) = (percent(self.of(first.0, first.1), of), percent(self.of(second.0, second.1), of));
         let teachers = a.len().min(b.len());
@@ -41,7 +42,9 @@ impl Study {
             let fitted = self.within(plain, loss, LAMBDARANK, TRAIN);
             all.push((ordering_id("Table 3, training", loss, LAMBDARANK), points(fitted)));
             let real = match &self.real {
-                Some((_, found)) => points(less(&percent(&found[loss], TEST), &percent(&found[LAMBDARANK], TEST))),
+                Some((_, forests)) => {
+                    points(less(&percent(&forests[loss], TEST), &percent(&forests[LAMBDARANK], TEST)))
+                }
                 None => Evidence::missing("needs WEB10K or MQ2007 (--data), at full scale"),
             };
             all.push((ordering_id("real", loss, LAMBDARANK), real));
@@ -60,14 +63,14 @@ impl Study {
     }
 }
 
-/// Which of a forest's numbers.
-type Column = fn(&Found) -> f64;
-const TRAIN: Column = |found| found.train;
-const VALID: Column = |found| found.valid;
-const TEST: Column = |found| found.test;
+/// Value of a forest.
+type Column = fn(&Forest) -> f64;
+const TRAIN: Column = |forest| forest.train;
+const VALID: Column = |forest| forest.valid;
+const TEST: Column = |forest| forest.test;
 
-fn percent(found: &[Found], of: Column) -> Vec<f64> {
-    found.iter().map(|found| 100.0 * of(found)).collect()
+fn percent(forests: &[Forest], of: Column) -> Vec<f64> {
+    forests.iter().map(|forest| 100.0 * of(forest)).collect()
 }
 
 pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::Result<Report> {
@@ -89,39 +92,37 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
             vec![("tuned", gaps(Setting::Tuned)), ("ten leaves", gaps(Setting::TenLeaves))]
         }),
     ];
-    if let Some((set, found)) = &study.real {
-        tables.push(real_table(set.name, found));
+    if let Some((set, forests)) = &study.real {
+        tables.push(real_table(set.name, forests));
         panels.push(panel(
             set.name,
             &[1, 2, 3, 4, 5],
             |loss, set| Some(LOSSES[loss].gain_in_table3()[set]),
-            |loss| vec![("top 5", less(&percent(&found[loss], TEST), &percent(&found[LAMBDARANK], TEST)))],
+            |loss| vec![("top 5", less(&percent(&forests[loss], TEST), &percent(&forests[LAMBDARANK], TEST)))],
         ));
     }
-    let runs: Vec<&Found> =
-        study.teachers.iter().chain(study.real.iter().flat_map(|(_, found)| found)).flatten().collect();
-    let late = runs.iter().filter(|found| 10 * found.trees > 9 * plan.trees).count();
-    let capped = runs.iter().filter(|found| found.grown >= plan.trees).count();
+    let runs: Vec<&Forest> =
+        study.teachers.iter().chain(study.real.iter().flat_map(|(_, forests)| forests)).flatten().collect();
+    let late = runs.iter().filter(|forest| 10 * forest.trees > 9 * plan.trees).count();
+    let capped = runs.iter().filter(|forest| forest.grown >= plan.trees).count();
     Ok(Report {
         evidence: study.evidence(),
         controls: vec![study.control.clone()],
-        main: format!("RankLib's settings, less LambdaRank, points: NDCG-Loss2 {}, NDCG-Loss2++ {}", main[0], main[1]),
+        main: format!("RankLib's settings, minus LambdaRank, points: NDCG-Loss2 {}, NDCG-Loss2++ {}", main[0], main[1]),
         tables,
         notes: vec![
-            chosen_leaves(study),
+            tuned_leaves(study),
             format!(
-                "{capped} of {} forests were ended by the limit of {} trees; {late} have their best number of trees in the last \
-                 tenth of it.",
+                "{capped} of {} forests reached the limit of {} trees; {late} have their best number of trees in the last tenth.",
                 runs.len(),
                 plan.trees
             ),
-            "LambdaRank is what the paper calls LambdaMART: the same trees, with the weight rho in place of the other losses' \
-             weights. Training NDCG@5 stands beside test NDCG@5 because the paper says that NDCG-Loss2 fits harder and, with large \
-             trees, too hard."
+            "The paper calls LambdaRank with trees LambdaMART; it differs from the other losses only by its pair weight rho. \
+             Training NDCG@5 is included because the paper says that NDCG-Loss2 fits better and overfits with large trees."
                 .into(),
         ],
         protocol: words(plan),
-        deviations: deviations(execution.scale(), plan),
+        deviations: tree_deviations(execution.scale(), plan),
         figure: figure::draw(&panels)?,
         bring: Some(real::WHERE.into()),
         feature: Some("trees"),
@@ -129,22 +130,22 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
     })
 }
 
-/// Whether Tables 4 and 5 are of large trees, as the paper's are.
-fn chosen_leaves(study: &Study) -> String {
+/// Tuned numbers of leaves, compared with the paper's.
+fn tuned_leaves(study: &Study) -> String {
     let each: Vec<String> = TUNED
         .iter()
         .zip(&study.searches)
         .map(|(&loss, search)| format!("{} {}", LOSSES[loss].name, search.shape().leaves))
         .collect();
     format!(
-        "Tuning chose these numbers of leaves: {}; in the paper, on WEB10K, 255, 20 and 100. Validation values of one teacher differ \
-         by chance, as the values that were tried show. What the paper says of large trees is asked of the rows with {} leaves.",
+        "Tuned numbers of leaves: {}; in the paper, on WEB10K, 255, 20 and 100. Validation metrics of one teacher are noisy, as the \
+         table of trials shows. The paper's statements on large trees are tested by the rows with {} leaves.",
         each.join(", "),
         LARGE.leaves
     )
 }
 
-/// What can be said without trees: the paper's numbers.
+/// Report of a build without trees: the paper's numbers only.
 pub fn without_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Report> {
     let why = NoTrees.to_string();
     let claims = super::claims(execution.session);
@@ -157,11 +158,11 @@ pub fn without_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<R
         main: format!("not run: {why}"),
         tables: paper_tables(),
         notes: vec![
-            "Trees are grown by LightGBM: build with `cargo build --release --features trees`, which needs CMake 3.28 and libclang."
+            "LightGBM grows the trees: build with `cargo build --release --features trees`, which needs CMake 3.28 and libclang."
                 .into(),
         ],
         protocol: words(plan),
-        deviations: deviations(execution.scale(), plan),
+        deviations: tree_deviations(execution.scale(), plan),
         figure: figure::draw(&panels)?,
         other_data: true,
         ..Report::default()
@@ -188,17 +189,17 @@ fn paper_tables() -> Vec<Table> {
     vec![first, second]
 }
 
-const HEAD: [&str; 7] = ["settings", "loss", "train", "validation", "test", "test less LambdaRank", "mean trees"];
+const HEAD: [&str; 7] = ["settings", "loss", "train", "validation", "test", "test minus LambdaRank", "mean trees"];
 
-/// A row: means over teachers, and differences from a baseline where there is one.
-fn row(settings: &str, loss: usize, found: &[Found], gaps: Option<&[f64]>) -> [String; 7] {
-    let trees = mean(&found.iter().map(|found| found.trees as f64).collect::<Vec<_>>());
+/// A row with means over teachers and optional differences to a baseline.
+fn row(settings: &str, loss: usize, forests: &[Forest], gaps: Option<&[f64]>) -> [String; 7] {
+    let trees = mean(&forests.iter().map(|forest| forest.trees as f64).collect::<Vec<_>>());
     [
         settings.to_owned(),
         LOSSES[loss].name.to_owned(),
-        fixed(mean(&percent(found, TRAIN)), 2),
-        fixed(mean(&percent(found, VALID)), 2),
-        mean_text(&percent(found, TEST)),
+        fixed(mean(&percent(forests, TRAIN)), 2),
+        fixed(mean(&percent(forests, VALID)), 2),
+        mean_text(&percent(forests, TEST)),
         gaps.map_or("-".into(), gap_text),
         fixed(trees, 0),
     ]
@@ -217,7 +218,7 @@ fn ranklib_table(study: &Study) -> Table {
             table.row(row(name, loss, study.of(setting, loss), gaps.as_deref()));
         }
     }
-    // The same teachers on both sides: what truncation alone does.
+    // The teachers of all pairs, so that only the truncation differs.
     for loss in [LAMBDARANK, NDCG2, NDCG2PP] {
         let first = |loss: usize| &study.of(Setting::RankLib(0), loss)[..all.min(truncated)];
         let gaps = less(&percent(first(loss), TEST), &percent(first(LAMBDARANK), TEST));
@@ -228,9 +229,8 @@ fn ranklib_table(study: &Study) -> Table {
 }
 
 fn tuned_table(study: &Study) -> Table {
-    let title = "Here, LightGBM's settings: NDCG@5 in percent, mean and 95% interval over teachers; the row of Table 5 has \
-                 NDCG-Loss2 with the settings that are best for LambdaRank here, the rows of large trees have those that were best \
-                 for it in the paper:";
+    let title = "Here, LightGBM's settings: NDCG@5 in percent, mean and 95% interval over teachers. Table 5 has NDCG-Loss2 with \
+                 LambdaRank's best settings here; the rows of large trees have its best settings in the paper:";
     let mut table = Table::titled(title, &HEAD);
     for loss in TUNED {
         let gaps = (loss != LAMBDARANK).then(|| study.within(Setting::Tuned, loss, LAMBDARANK, TEST));
@@ -250,27 +250,25 @@ fn tuned_table(study: &Study) -> Table {
 }
 
 fn settings_table(study: &Study) -> Table {
-    let title = "Settings that were best for each loss on the validation queries of a teacher that is not judged (the paper's, for \
-                 WEB10K: LambdaRank 255 leaves, hessian 50, 50 documents; NDCG-Loss2 20, 100, 20; NDCG-Loss2++ 100, 1, 5):";
+    let title = "Best settings of each loss on the validation queries of a separate teacher (the paper's, for WEB10K: LambdaRank \
+                 255 leaves, hessian 50, 50 documents; NDCG-Loss2 20, 100, 20; NDCG-Loss2++ 100, 1, 5):";
     let mut table =
-        Table::titled(title, &["loss", "leaves", "hessian", "documents in a leaf", "tried, with validation NDCG@5"]);
+        Table::titled(title, &["loss", "leaves", "hessian", "documents per leaf", "trials, with validation NDCG@5"]);
     for (loss, search) in TUNED.iter().zip(&study.searches) {
         let shape = search.shape();
-        let marked =
-            |best: String, tuned: &Tuned| format!("{best}{}", if tuned.at_edge { " (at the edge)" } else { "" });
-        let tried = |what: &str, tuned: &Tuned, called: &dyn Fn(f64) -> String| {
-            let one = |(setting, value): &(f64, f64)| format!("{}: {}", called(*setting), fixed(100.0 * value, 2));
+        let trials = |what: &str, tuned: &Tuned, name: &dyn Fn(f64) -> String| {
+            let one = |(setting, value): &(f64, f64)| format!("{}: {}", name(*setting), fixed(100.0 * value, 2));
             format!("{what} {}", tuned.trials.iter().map(one).collect::<Vec<_>>().join(", "))
         };
         table.row([
             LOSSES[*loss].name.into(),
-            marked(shape.leaves.to_string(), &search.leaves),
-            marked(shape.min_hessian.to_string(), &search.hessian),
-            marked(shape.min_data.to_string(), &search.documents),
+            marked(shape.leaves, &search.leaves),
+            marked(shape.min_hessian, &search.hessian),
+            marked(shape.min_data, &search.documents),
             [
-                tried("leaves", &search.leaves, &|setting| whole_leaves(setting).to_string()),
-                tried("hessian", &search.hessian, &|setting| setting.to_string()),
-                tried("documents", &search.documents, &|setting| whole_documents(setting).to_string()),
+                trials("leaves", &search.leaves, &|setting| whole_leaves(setting).to_string()),
+                trials("hessian", &search.hessian, &|setting| setting.to_string()),
+                trials("documents", &search.documents, &|setting| whole_documents(setting).to_string()),
             ]
             .join("; "),
         ]);
@@ -278,55 +276,40 @@ fn settings_table(study: &Study) -> Table {
     table
 }
 
-fn real_table(name: &str, found: &[Vec<Found>]) -> Table {
-    let folds = found[0].len();
+fn real_table(name: &str, forests: &[Vec<Forest>]) -> Table {
+    let folds = forests[0].len();
     let title =
         format!("Here, {name}, RankLib's settings: NDCG@5 in percent, mean and 95% interval over {folds} folds:");
     let mut table = Table::titled(title, &HEAD);
-    for (loss, of) in found.iter().enumerate() {
-        let gaps = (loss != LAMBDARANK).then(|| less(&percent(of, TEST), &percent(&found[LAMBDARANK], TEST)));
+    for (loss, of) in forests.iter().enumerate() {
+        let gaps = (loss != LAMBDARANK).then(|| less(&percent(of, TEST), &percent(&forests[LAMBDARANK], TEST)));
         table.row(row("top 5", loss, of, gaps.as_deref()));
     }
     table
 }
 
-/// Differences under a name, one per unit.
+/// Name and differences, one number per unit.
 type Named = (&'static str, Vec<f64>);
 
-/// Differences from LambdaRank: the paper's on its three sets, and ours under the names that `ours` gives.
+/// Gains over LambdaRank: the paper's on its three sets, and our named ones.
 fn panel(
     title: &str,
     losses: &[usize],
     paper: impl Fn(usize, usize) -> Option<f64>,
     ours: impl Fn(usize) -> Vec<Named>,
 ) -> Panel {
-    let place = |loss: usize| losses.iter().position(|other| *other == loss).unwrap_or(0) as f64;
-    let mut series: Vec<Series> = (0..SETS.len())
-        .map(|set| Series {
-            name: format!("paper, {}", SETS[set]),
-            whose: Whose::Paper,
-            colour: set + 2,
-            joined: false,
-            points: losses.iter().filter_map(|&loss| Some((place(loss), paper(loss, set)?, None))).collect(),
-        })
-        .collect();
-    let found: Vec<(f64, Vec<Named>)> = losses.iter().map(|&loss| (place(loss), ours(loss))).collect();
-    for (number, (name, _)) in found.first().into_iter().flat_map(|(_, all)| all.iter().enumerate()) {
-        let points = found.iter().map(|(place, all)| point(*place, &all[number].1)).collect();
-        series.push(Series {
-            name: format!("here, {name}"),
-            whose: Whose::Ours,
-            colour: number,
-            joined: false,
-            points,
-        });
+    let mut all = paper_gains("paper", losses, paper);
+    let gains: Vec<Vec<Named>> = losses.iter().map(|&loss| ours(loss)).collect();
+    for (number, (name, _)) in gains.first().into_iter().flatten().enumerate() {
+        let points = gains.iter().enumerate().map(|(place, named)| point(place as f64, &named[number].1));
+        all.push(series(format!("here, {name}"), number, false, points.collect()));
     }
     Panel {
         title: title.into(),
         x_label: "loss".into(),
-        y_label: "test NDCG@5 less LambdaRank's, points".into(),
-        ticks: losses.iter().map(|&loss| (place(loss), LOSSES[loss].name.to_owned())).collect(),
-        series,
+        y_label: "test NDCG@5 minus LambdaRank's, points".into(),
+        ticks: losses.iter().enumerate().map(|(place, &loss)| (place as f64, LOSSES[loss].name.to_owned())).collect(),
+        series: all,
         zero: Some(0.0),
         ..Panel::default()
     }
@@ -341,19 +324,18 @@ fn words(plan: &Plan) -> Vec<String> {
         format!(
             "Data: semi-artificial web pages (`burnrank generate web`): 136 features of words, links and clicks in the order of \
              WEB10K, about {documents} documents per query, labels 0 to 4 for 52%, 32%, 13%, 2% and 1% of the documents. Labels are \
-             bins of a teacher, a sum of 400 random rules on up to three features with fitted weights, plus noise that has 70% of \
-             the variance. {teachers} teachers, each with {n_train} training, {n_valid} validation and {n_test} test queries of its \
-             own. One teacher is one unit; all losses see the same queries. Losses of all pairs are grown for \
-             {untruncated_teachers} of the teachers."
+             bins of a teacher (a sum of 400 random rules on up to three features with fitted weights) plus noise with 70% of the \
+             variance. {teachers} teachers, each with separate {n_train} training, {n_valid} validation and {n_test} test queries. \
+             One teacher is one unit; all losses have the same queries. Losses of all pairs have {untruncated_teachers} of the \
+             teachers."
         ),
         format!(
-            "Trees are grown by LightGBM on the gradient and the second derivative of each loss, shrinkage 0.1, up to {trees} trees, \
-             no subsampling, no penalty; the number of trees is that of the best validation NDCG@5. RankLib's settings (Table 3): \
-             {} leaves, no leaf without a document or with a sum of second derivatives below {}, {} bins, ended after {} trees \
-             without a better value. LightGBM's (Tables 4 and 5): {} bins, ended after {}. Ten leaves: the same, with at least {} \
-             documents and a sum of {} in a leaf, and nothing tuned. Large trees: the settings that the paper found best for \
-             LambdaRank on WEB10K, {} leaves, at least {} documents in each; a sum of {} instead of its 50, because how large second \
-             derivatives are is up to the implementation.",
+            "LightGBM grows the trees from the gradient and hessian of each loss: learning rate 0.1, at most {trees} trees, no \
+             subsampling, no regularisation; the number of trees is that of the best validation NDCG@5. RankLib's settings (Table \
+             3): {} leaves, at least one document per leaf, minimum hessian {}, {} bins, early stopping after {} trees. LightGBM's \
+             settings (Tables 4 and 5): {} bins, early stopping after {}. Ten leaves: the same with at least {} documents per leaf, \
+             minimum hessian {}, no tuning. Large trees: the paper's best settings for LambdaRank on WEB10K, {} leaves with at \
+             least {} documents; minimum hessian {} instead of 50, because the scale of hessians depends on the implementation.",
             RANKLIB.leaves,
             RANKLIB.min_hessian,
             RANKLIB.bins,
@@ -367,35 +349,32 @@ fn words(plan: &Plan) -> Vec<String> {
             LARGE.min_hessian,
         ),
         format!(
-            "Tuning for Table 4, the same for each loss: leaves of {leaves:?}, then the smallest sum of second derivatives of \
-             {hessians:?}, then the fewest documents of a leaf of {documents_in_leaf:?}, each wider by the same factor while the best \
-             is at an end, at most {extensions} times; by validation NDCG@5 of one more teacher, which is not judged."
+            "Tuning for Table 4, the same for each loss: number of leaves from {leaves:?}, then minimum hessian from {hessians:?}, \
+             then minimum documents per leaf from {documents_in_leaf:?}; each grid is extended by the same factor at most \
+             {extensions} times while the best value is at its end; by validation NDCG@5 on one separate teacher."
         ),
-        "Test queries are looked at once. A query with nothing relevant counts 0, equal scores are ranked pessimistically. Losses are \
-         truncated at 5 as in Eq. 18 (a pair counts in full when one of its documents is in the top 5; maxDCG at 5); mu is 5."
+        "Test queries are evaluated once. Queries without relevant documents count 0; equal scores are ranked pessimistically. \
+         Losses are truncated at 5 as in Eq. 18 (full weight for pairs with a document in the top 5, maxDCG at 5); mu is 5."
             .into(),
     ]
 }
 
-fn deviations(scale: Scale, plan: &Plan) -> Vec<String> {
+fn tree_deviations(scale: Scale, plan: &Plan) -> Vec<String> {
     let [n_train, n_valid, n_test] = plan.queries;
-    let mut all = vec![
-        "Semi-artificial data instead of YAHOO, WEB10K and WEB30K, which need a user's own copy: only orderings are compared. Where \
-         --data has WEB10K or MQ2007, its folds are run with RankLib's settings too."
-            .into(),
-        format!(
-            "{n_train}, {n_valid} and {n_test} queries per teacher instead of WEB10K's 6,000, 2,000 and 2,000, so that many teachers \
-             can be tested; smallest sums of second derivatives are tried in proportion."
-        ),
-        "RankLib's settings in LightGBM's trees: it splits by the gain in a Newton step, RankLib by squared error of the gradient; both \
-         grow the best leaf first and set a leaf to its Newton step. A leaf needs a sum of second derivatives of 0.001, which RankLib \
-         does not ask for."
-            .into(),
-        "Settings for Table 4 are searched one after the other, on one teacher, instead of all together on every set.".into(),
-        "The paper tests over queries of one set; here the test is over teachers, which is harder and says more.".into(),
-    ];
-    if scale == Scale::Quick {
-        all.push("Quick: two teachers, few queries, trees and settings, no real data.".into());
-    }
-    all
+    deviations(
+        scale,
+        &[
+            "Semi-artificial data instead of YAHOO, WEB10K and WEB30K, which a user has to provide: only orderings are compared. If \
+             --data has WEB10K or MQ2007, its folds are also run with RankLib's settings.",
+            &format!(
+                "{n_train}, {n_valid} and {n_test} queries per teacher instead of WEB10K's 6,000, 2,000 and 2,000, so that many \
+                 teachers can be tested; the grid of the minimum hessian is scaled accordingly."
+            ),
+            "RankLib's settings in LightGBM: it splits by the gain of a Newton step, RankLib by the squared error of the gradient; \
+             both grow the best leaf first and set leaf values by Newton steps. The minimum hessian of 0.001 is not in RankLib.",
+            "Settings for Table 4 are tuned one at a time on one teacher, not jointly on every set.",
+            "The paper tests over the queries of one set; here teachers are the units, which generalises to other data.",
+        ],
+        "Quick: two teachers, few queries, trees and settings, no real data.",
+    )
 }

@@ -1,5 +1,5 @@
-//! Two losses that the paper describes and no name of the tool has: NDCG-Loss2 with scaled gains under soft assignment
-//! (section 5.4), and NDCG-Loss2 for MRR-like metrics (section 5.2).
+//! Two losses of the paper that the tool does not include: NDCG-Loss2 with scaled gains under soft assignment (section 5.4),
+//! and NDCG-Loss2 for MRR-like metrics (section 5.2).
 
 use super::weights::{delta, discount, gains};
 use burnrank::numeric::{sigmoid, softplus, standard_normal, training_order};
@@ -8,28 +8,28 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::LN_2;
 
-/// NDCG-Loss2 with `G'_i = G_i (1 - 1/D_i') / (1 - 1/D_i)`, where `i'` is the rank of a document in a ranking drawn
-/// with Gaussian noise on the scores and `i` that in the order of the scores; 0 at rank 1, where it is 0/0. Pairs are
-/// those with `G'_i > G'_j`. Mean over samples, in bits.
+/// NDCG-Loss2 with `G'_i = G_i (1 - 1/D_i') / (1 - 1/D_i)`, where `i` is a document's rank by score and `i'` its rank in a
+/// ranking sampled with Gaussian noise on the scores. `G'` is 0 at rank 1, where the formula is 0/0. Pairs are those with
+/// `G'_i > G'_j`. Mean over samples, in bits.
 #[derive(Debug)]
 pub struct ScaledGain {
     pub samples: usize,
-    /// The standard deviation of the noise.
+    /// Standard deviation of the noise.
     pub noise: f64,
 }
 
 impl ScaledGain {
-    /// Scaled gains in rank order, and the ranks (from 0) of the documents in the ranking that was drawn.
-    pub fn draw(&self, ranked_scores: &[f32], gains: &[f64], random: &mut ChaCha8Rng) -> (Vec<f64>, Vec<usize>) {
+    /// Returns scaled gains in rank order, and the ranks (from 0) of the documents in a sampled ranking.
+    pub fn sample(&self, ranked_scores: &[f32], gains: &[f64], random: &mut ChaCha8Rng) -> (Vec<f64>, Vec<usize>) {
         let noisy: Vec<f32> =
             ranked_scores.iter().map(|&score| score + (self.noise * standard_normal(random)) as f32).collect();
-        let mut drawn = vec![0; noisy.len()];
-        training_order(&noisy).into_iter().enumerate().for_each(|(rank, place)| drawn[place] = rank);
+        let mut sampled = vec![0; noisy.len()];
+        training_order(&noisy).into_iter().enumerate().for_each(|(rank, place)| sampled[place] = rank);
         let scaled = |(place, gain): (usize, &f64)| match place {
             0 => 0.0,
-            _ => gain * (1.0 - discount(drawn[place])) / (1.0 - discount(place)),
+            _ => gain * (1.0 - discount(sampled[place])) / (1.0 - discount(place)),
         };
-        (gains.iter().enumerate().map(scaled).collect(), drawn)
+        (gains.iter().enumerate().map(scaled).collect(), sampled)
     }
 }
 
@@ -54,7 +54,7 @@ impl Loss for ScaledGain {
         let mut random = ChaCha8Rng::seed_from_u64(query.seed);
         let mut weights = vec![0.0; n * n];
         for _ in 0..self.samples {
-            let (scaled, _) = self.draw(&scores, &gains, &mut random);
+            let (scaled, _) = self.sample(&scores, &gains, &mut random);
             for i in (0..n).filter(|&i| scaled[i] > 0.0) {
                 for (j, other) in scaled.iter().enumerate().filter(|(_, other)| **other < scaled[i]) {
                     weights[i * n + j] += scaled[i] - other;
@@ -62,20 +62,20 @@ impl Loss for ScaledGain {
             }
         }
         let by_distance: Vec<f64> = (0..n).map(|distance| delta(0, distance) / self.samples as f64).collect();
-        let (mut slopes, mut result) = (vec![0.0; n], QueryResult::default());
+        let (mut gradient, mut result) = (vec![0.0; n], QueryResult::default());
         for i in 0..n {
             for j in (0..n).filter(|&j| weights[i * n + j] > 0.0) {
                 let weight = weights[i * n + j] * by_distance[i.abs_diff(j)];
                 let gap = f64::from(scores[i]) - f64::from(scores[j]);
                 result.loss += weight * softplus(-gap) / LN_2;
                 result.pairs += 1;
-                let pull = weight * sigmoid(-gap) / LN_2;
-                slopes[i] -= pull;
-                slopes[j] += pull;
+                let lambda = weight * sigmoid(-gap) / LN_2;
+                gradient[i] -= lambda;
+                gradient[j] += lambda;
             }
         }
         to.gradient.fill(0.0);
-        order.iter().zip(&slopes).for_each(|(&document, slope)| to.gradient[document] = *slope as f32);
+        order.iter().zip(&gradient).for_each(|(&document, gradient)| to.gradient[document] = *gradient as f32);
         Ok(result)
     }
 
@@ -102,16 +102,15 @@ pub fn rank_delta(i: usize, j: usize) -> f64 {
     }
 }
 
-/// The expected reciprocal rank of the first relevant document when every order is equally likely; 0 where none is
-/// relevant.
+/// Expected reciprocal rank of the first relevant document if all orders are equally likely; 0 without relevant documents.
 pub fn expected_rr_of_random_order(labels: &[f32]) -> f64 {
     let relevant = labels.iter().filter(|&&label| label >= 1.0).count() as f64;
-    let (mut none_so_far, mut sum) = (1.0, 0.0);
+    let (mut none_before, mut sum) = (1.0, 0.0);
     for rank in 1..=labels.len() {
-        let left = (labels.len() - rank + 1) as f64;
-        let chance = (relevant / left).min(1.0);
-        sum += none_so_far * chance / rank as f64;
-        none_so_far *= 1.0 - chance;
+        let remaining = (labels.len() - rank + 1) as f64;
+        let probability = (relevant / remaining).min(1.0);
+        sum += none_before * probability / rank as f64;
+        none_before *= 1.0 - probability;
     }
     sum
 }
@@ -124,7 +123,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn the_slopes_are_those_of_the_loss() {
+    fn gradients_are_those_of_the_loss() {
         let objective = Objective::of(Arc::new(ScaledGain { samples: 4, noise: 0.001 }));
         let labels = [0.0, 2.0, 1.0, 3.0];
         let batch = Batch { labels: &labels, offsets: &[0, 4] };
@@ -145,17 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn without_noise_the_gain_is_scaled_by_one_below_the_top() {
+    fn without_noise_gains_below_the_top_are_unscaled() {
         let loss = ScaledGain { samples: 1, noise: 1e-9 };
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let (scaled, drawn) = loss.draw(&[3.0, 2.0, 1.0], &[0.5, 0.25, 0.125], &mut random);
-        assert_eq!((scaled, drawn), (vec![0.0, 0.25, 0.125], vec![0, 1, 2]));
+        let (scaled, sampled) = loss.sample(&[3.0, 2.0, 1.0], &[0.5, 0.25, 0.125], &mut random);
+        assert_eq!((scaled, sampled), (vec![0.0, 0.25, 0.125], vec![0, 1, 2]));
     }
 
     #[test]
     fn a_random_order_has_the_mean_reciprocal_rank_of_all_orders() {
-        // One relevant of three: (1 + 1/2 + 1/3) / 3; two of three: first at rank 1 in two of three orders, else at
-        // rank 2.
+        // One relevant of three: (1 + 1/2 + 1/3) / 3. Two of three: the first is at rank 1 in two of three orders, otherwise
+        // at rank 2.
         assert!((expected_rr_of_random_order(&[0.0, 1.0, 0.0]) - 11.0 / 18.0).abs() < 1e-12);
         assert!((expected_rr_of_random_order(&[1.0, 1.0, 0.0]) - 5.0 / 6.0).abs() < 1e-12);
         assert_eq!(expected_rr_of_random_order(&[0.0, 0.0]), 0.0);

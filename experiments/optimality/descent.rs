@@ -1,4 +1,4 @@
-//! Plain gradient descent with the program's lambdas: weights may start anywhere and can be looked at after any epoch.
+//! Plain gradient descent with the library's lambdas, from any initial weights and with access to the weights of any epoch.
 
 use crate::harness::NetShape;
 use crate::harness::units::mean;
@@ -8,24 +8,24 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The hidden units of two-layer nets, as in the paper.
+/// Number of hidden units of two-layer nets, as in the paper.
 pub const UNITS: usize = 10;
-/// The step size is multiplied by this, as often as that, when the training measure fell (section 7).
+/// Factor and probability of shrinking the learning rate when the training metric falls (section 7).
 const SHRINK: f64 = 0.8;
-const SHRINK_CHANCE: f64 = 0.3;
-/// A validation value that changes by less is constant.
+const SHRINK_PROBABILITY: f64 = 0.3;
+/// Smaller changes of a validation value count as none.
 const CONSTANT: f64 = 1e-9;
 
-/// A linear net, or one of ten tanh units.
+/// A linear net, or a net with ten tanh units.
 #[derive(Debug, Clone)]
 pub struct Net {
     pub features: usize,
     pub shape: NetShape,
-    /// In the order of the program's nets: from features to units row by row, biases, output; or one per feature.
+    /// In the library's order: features to units row by row, biases, output; for linear nets one weight per feature.
     pub weights: Vec<f32>,
 }
 
-/// What the forward pass leaves for the backward one.
+/// Buffers of the forward pass that the backward pass reads.
 #[derive(Default)]
 struct Pass {
     hidden: Vec<[f32; UNITS]>,
@@ -47,19 +47,19 @@ impl Net {
         }
     }
 
-    /// The same net as one of the program's.
+    /// Converts to the library's net.
     pub fn ranker(&self, device: &Device) -> anyhow::Result<Ranker> {
         let config = self.config();
         let (mut parts, mut rest) = (vec![], self.weights.as_slice());
         for shape in config.shapes() {
-            let (own, after) = rest.split_at(shape.iter().product());
-            parts.push(own.to_vec());
+            let (part, after) = rest.split_at(shape.iter().product());
+            parts.push(part.to_vec());
             rest = after;
         }
         Ok(config.from_weights(&parts, device)?)
     }
 
-    /// The Euclidean length of all weights.
+    /// Euclidean norm of all weights.
     pub fn length(&self) -> f64 {
         self.weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt()
     }
@@ -84,52 +84,52 @@ impl Net {
         }
     }
 
-    /// Adds what the slopes by scores are by weights.
-    fn backward(&self, rows: &[f32], pass: &Pass, slopes: &[f32], gradient: &mut [f32]) {
+    /// Adds the gradient by the weights, from the gradient by the scores.
+    fn backward(&self, rows: &[f32], pass: &Pass, score_gradient: &[f32], gradient: &mut [f32]) {
         match self.shape {
             NetShape::Linear => {
-                for (row, &slope) in rows.chunks_exact(self.features).zip(slopes) {
-                    gradient.iter_mut().zip(row).for_each(|(to, x)| *to += slope * x);
+                for (row, &partial) in rows.chunks_exact(self.features).zip(score_gradient) {
+                    gradient.iter_mut().zip(row).for_each(|(to, x)| *to += partial * x);
                 }
             }
             NetShape::TwoLayer => {
                 let output = self.weights.as_chunks::<UNITS>().0[self.features + 1];
                 let (first, rest) = gradient.as_chunks_mut::<UNITS>().0.split_at_mut(self.features);
-                for ((row, units), &slope) in rows.chunks_exact(self.features).zip(&pass.hidden).zip(slopes) {
+                for ((row, units), &partial) in rows.chunks_exact(self.features).zip(&pass.hidden).zip(score_gradient) {
                     let mut received = [0.0; UNITS];
                     for unit in 0..UNITS {
-                        rest[1][unit] += slope * units[unit];
-                        received[unit] = slope * output[unit] * (1.0 - units[unit] * units[unit]);
+                        rest[1][unit] += partial * units[unit];
+                        received[unit] = partial * output[unit] * (1.0 - units[unit] * units[unit]);
                         rest[0][unit] += received[unit];
                     }
                     for (&x, to) in row.iter().zip(&mut *first) {
-                        to.iter_mut().zip(&received).for_each(|(to, slope)| *to += x * slope);
+                        to.iter_mut().zip(&received).for_each(|(to, unit)| *to += x * unit);
                     }
                 }
             }
         }
     }
 
-    /// The scores of all documents.
+    /// Scores of all documents.
     pub fn scores(&self, data: &Dataset) -> Vec<f32> {
         let mut pass = Pass::default();
         self.forward(data.features(), &mut pass);
         pass.scores
     }
 
-    /// The measure of every query.
-    pub fn values(&self, data: &Dataset, measure: &dyn Metric) -> anyhow::Result<Vec<f64>> {
-        values_of(&self.scores(data), data, measure)
+    /// Metric of each query.
+    pub fn values(&self, data: &Dataset, metric: &dyn Metric) -> anyhow::Result<Vec<f64>> {
+        values_of(&self.scores(data), data, metric)
     }
 
-    /// The mean of the measure.
-    pub fn mean(&self, data: &Dataset, measure: &dyn Metric) -> anyhow::Result<f64> {
-        Ok(mean(&self.values(data, measure)?))
+    /// Mean of the metric over queries.
+    pub fn mean(&self, data: &Dataset, metric: &dyn Metric) -> anyhow::Result<f64> {
+        Ok(mean(&self.values(data, metric)?))
     }
 }
 
-fn values_of(scores: &[f32], data: &Dataset, measure: &dyn Metric) -> anyhow::Result<Vec<f64>> {
-    let values = evaluate(measure, scores, data.labels(), data.offsets(), &Conventions::default())?;
+fn values_of(scores: &[f32], data: &Dataset, metric: &dyn Metric) -> anyhow::Result<Vec<f64>> {
+    let values = evaluate(metric, scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
 
@@ -137,7 +137,7 @@ fn tanh(z: f32) -> f32 {
     1.0 - 2.0 / ((2.0 * z).exp() + 1.0)
 }
 
-/// Eight sums side by side.
+/// Dot product, with eight independent sums so that the loop is vectorised.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a8, a_rest), (b8, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut sums = [0.0; 8];
@@ -147,64 +147,65 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// How often weights move.
+/// Frequency of weight updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Updates {
     PerQuery,
-    /// Once an epoch, by the mean over all queries.
+    /// Once per epoch, with the mean over all queries.
     FullBatch,
 }
 
-/// How a net is trained.
+/// Settings of a training run.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     pub objective: &'a Objective,
-    /// What the step size goes by on training queries, and the best epoch on validation queries.
-    pub measure: &'a dyn Metric,
+    /// Metric of the learning-rate rule (training queries) and of the best epoch (validation queries).
+    pub metric: &'a dyn Metric,
     pub learning_rate: f64,
     pub updates: Updates,
     pub epochs: usize,
-    /// After so many idle epochs there is a new start; 0 for never.
+    /// Number of idle epochs before a restart; 0 for none.
     pub restart: usize,
-    /// Whether an epoch is idle when its validation value is that of the one before; else when it is not the best yet.
+    /// Whether an epoch is idle if its validation value equals the previous one; otherwise if it is not the best so far.
     pub constant: bool,
-    /// Training is over when the step size is below this share of the first.
+    /// Training ends when the learning rate falls below this share of the initial one.
     pub frozen: f64,
-    /// How many starts there are at most; after the last, so many idle epochs are the end.
+    /// Maximum number of starts; after the last one, `restart` idle epochs end the training.
     pub starts: usize,
     pub seed: u64,
-    /// Epochs whose weights are kept.
+    /// Epochs whose weights are returned.
     pub keep: &'a [usize],
 }
 
-/// One epoch.
+/// Record of one epoch.
 #[derive(Debug, Clone, Copy)]
 pub struct Epoch {
-    /// The measure over training queries, each by its scores before its own update.
+    /// Training metric; each query is scored before its own update.
     #[cfg_attr(not(test), expect(dead_code))]
     pub train: f64,
     #[cfg_attr(not(test), expect(dead_code))]
     pub valid: f64,
-    /// Pairs with a force.
+    /// Number of pairs with a lambda other than 0.
     pub pairs: u64,
 }
 
-/// What training ends in.
+/// Result of a training run.
 pub struct Trained {
-    /// The weights of the best epoch by validation, over all starts.
+    /// Weights of the best validation epoch over all starts.
     pub best: Net,
     pub best_epoch: usize,
     pub valid: f64,
-    /// The last weights of the start that has the best epoch.
+    /// Last weights of the start that contains the best epoch.
     pub last: Net,
-    /// By the starts, one after the other.
+    /// Epochs of all starts in sequence.
     pub epochs: Vec<Epoch>,
+    /// Weights of the requested epochs.
     pub kept: Vec<(usize, Net)>,
 }
 
 /// Trains from given weights.
 ///
-/// `tick` is told the share of all epochs that is done.
+/// `tick` receives the completed share of all epochs.
 pub fn descend(
     plan: &Plan<'_>,
     start: Net,
@@ -213,9 +214,10 @@ pub fn descend(
     mut tick: impl FnMut(f64),
 ) -> anyhow::Result<Trained> {
     let mut net = start;
-    let (mut learning_rate, mut before, mut waited, mut starts) = (plan.learning_rate, f64::NEG_INFINITY, 0, 1);
-    let mut judged_before = f64::NAN;
-    let mut found = Trained {
+    let (mut learning_rate, mut previous_train, mut idle_epochs, mut starts) =
+        (plan.learning_rate, f64::NEG_INFINITY, 0, 1);
+    let mut previous_valid = f64::NAN;
+    let mut trained = Trained {
         best: net.clone(),
         best_epoch: 0,
         valid: f64::NEG_INFINITY,
@@ -224,57 +226,58 @@ pub fn descend(
         kept: vec![],
     };
     // Whether this start has the best epoch.
-    let mut leads = true;
+    let mut has_best = true;
     for number in 1..=plan.epochs {
-        if plan.restart > 0 && waited >= plan.restart {
+        if plan.restart > 0 && idle_epochs >= plan.restart {
             if starts == plan.starts {
                 break;
             }
             let seed = plan.seed.wrapping_add((starts as u64) << 40);
-            (net, learning_rate, before, waited) =
+            (net, learning_rate, previous_train, idle_epochs) =
                 (Net::random(net.features, net.shape, seed), plan.learning_rate, f64::NEG_INFINITY, 0);
-            (starts, leads) = (starts + 1, false);
+            (starts, has_best) = (starts + 1, false);
         }
         let (scores, pairs) = epoch(plan, &mut net, train, learning_rate, number)?;
-        let judged = net.scores(valid);
-        if judged.iter().chain(&scores).any(|score| !score.is_finite()) {
+        let valid_scores = net.scores(valid);
+        if valid_scores.iter().chain(&scores).any(|score| !score.is_finite()) {
             break;
         }
-        let now = mean(&values_of(&scores, train, plan.measure)?);
-        let value = mean(&values_of(&judged, valid, plan.measure)?);
-        found.epochs.push(Epoch { train: now, valid: value, pairs });
-        let better = value > found.valid;
+        let train_value = mean(&values_of(&scores, train, plan.metric)?);
+        let valid_value = mean(&values_of(&valid_scores, valid, plan.metric)?);
+        trained.epochs.push(Epoch { train: train_value, valid: valid_value, pairs });
+        let better = valid_value > trained.valid;
         if better {
-            (found.valid, found.best_epoch, found.best, leads) = (value, number, net.clone(), true);
+            (trained.valid, trained.best_epoch, trained.best, has_best) = (valid_value, number, net.clone(), true);
         }
-        let idle = if plan.constant { (value - judged_before).abs() < CONSTANT } else { !better };
-        (waited, judged_before) = (if idle { waited + 1 } else { 0 }, value);
-        if leads {
-            found.last = net.clone();
+        let idle = if plan.constant { (valid_value - previous_valid).abs() < CONSTANT } else { !better };
+        (idle_epochs, previous_valid) = (if idle { idle_epochs + 1 } else { 0 }, valid_value);
+        if has_best {
+            trained.last = net.clone();
         }
         if plan.keep.contains(&number) {
-            found.kept.push((number, net.clone()));
+            trained.kept.push((number, net.clone()));
         }
-        if now < before && drawn(plan.seed, number).random_bool(SHRINK_CHANCE) {
+        if train_value < previous_train && random_of(plan.seed, number).random_bool(SHRINK_PROBABILITY) {
             learning_rate *= SHRINK;
         }
-        before = now;
+        previous_train = train_value;
         if learning_rate < plan.frozen * plan.learning_rate {
             break;
         }
         tick(number as f64 / plan.epochs as f64);
     }
-    Ok(found)
+    Ok(trained)
 }
 
-fn drawn(seed: u64, epoch: usize) -> ChaCha8Rng {
+/// Random numbers of an epoch.
+fn random_of(seed: u64, epoch: usize) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(epoch as u64);
     random
 }
 
-/// Every training query once, in an order drawn from seed and epoch: the scores before each update, and the pairs
-/// with a force.
+/// Trains one epoch on all queries, in an order that follows from seed and epoch. Returns the scores before each update and the
+/// number of pairs with a lambda other than 0.
 fn epoch(
     plan: &Plan<'_>,
     net: &mut Net,
@@ -283,23 +286,23 @@ fn epoch(
     number: usize,
 ) -> anyhow::Result<(Vec<f32>, u64)> {
     let mut order: Vec<usize> = (0..data.n_queries()).collect();
-    order.shuffle(&mut drawn(plan.seed, number));
-    let (mut pass, mut slopes) = (Pass::default(), vec![]);
+    order.shuffle(&mut random_of(plan.seed, number));
+    let (mut pass, mut score_gradient) = (Pass::default(), vec![]);
     let mut gradient = vec![0.0; net.weights.len()];
     let (mut all, mut pairs) = (vec![0.0; data.n_documents()], 0);
     let step = |net: &mut Net, gradient: &mut [f32], learning_rate: f64| {
-        net.weights.iter_mut().zip(&*gradient).for_each(|(weight, slope)| *weight -= learning_rate as f32 * slope);
+        net.weights.iter_mut().zip(&*gradient).for_each(|(weight, partial)| *weight -= learning_rate as f32 * partial);
         gradient.fill(0.0);
     };
     for query in order {
         let rows = data.offsets()[query]..data.offsets()[query + 1];
         let view = data.query(query);
         net.forward(&view.features, &mut pass);
-        slopes.resize(rows.len(), 0.0);
+        score_gradient.resize(rows.len(), 0.0);
         let batch = Batch { labels: view.labels, offsets: &[0, rows.len()] };
         let outputs = Outputs { loss: false, pairs: true };
-        pairs += plan.objective.lambda_gradient(&pass.scores, batch, &mut slopes, outputs, &[])?.pairs;
-        net.backward(&view.features, &pass, &slopes, &mut gradient);
+        pairs += plan.objective.lambda_gradient(&pass.scores, batch, &mut score_gradient, outputs, &[])?.pairs;
+        net.backward(&view.features, &pass, &score_gradient, &mut gradient);
         all[rows].copy_from_slice(&pass.scores);
         if plan.updates == Updates::PerQuery {
             step(net, &mut gradient, learning_rate);
@@ -316,9 +319,8 @@ mod tests {
     use super::*;
     use burnrank::{Architecture, OptimizerKind, ScaleKind, Schedule, Synthetic, TrainConfig, Trainer};
 
-    /// The program's own training, to the rounding.
     #[test]
-    fn descent_is_that_of_the_program() {
+    fn descent_equals_the_librarys_training() {
         let data = Synthetic { queries: 30, features: 13, seed: 3, ..Synthetic::lambdarank() };
         let data = data.generator().unwrap().dataset().unwrap();
         let device = burnrank::device::open("auto").unwrap();
@@ -344,10 +346,10 @@ mod tests {
                 };
                 let trainer = Trainer::new(config, &data, &data, &device).unwrap();
                 let model = trainer.train().unwrap();
-                let measure = burnrank::metric::parse("map:rel=2").unwrap();
+                let metric = burnrank::metric::parse("map:rel=2").unwrap();
                 let plan = Plan {
                     objective: &objective,
-                    measure: &*measure,
+                    metric: &*metric,
                     learning_rate: 0.03,
                     updates,
                     epochs: 6,
@@ -358,12 +360,16 @@ mod tests {
                     seed: 5,
                     keep: &[2],
                 };
-                let found = descend(&plan, Net::random(13, shape, 5), &data, &data, |_| ()).unwrap();
-                assert_eq!((found.best_epoch, found.kept.len()), (model.info.best_epoch, 1), "{shape:?} {updates:?}");
-                for (ours, theirs) in found.best.scores(&data).iter().zip(model.score(&data).unwrap()) {
+                let trained = descend(&plan, Net::random(13, shape, 5), &data, &data, |_| ()).unwrap();
+                assert_eq!(
+                    (trained.best_epoch, trained.kept.len()),
+                    (model.info.best_epoch, 1),
+                    "{shape:?} {updates:?}"
+                );
+                for (ours, theirs) in trained.best.scores(&data).iter().zip(model.score(&data).unwrap()) {
                     assert!((ours - theirs).abs() < 1e-4, "{shape:?} {updates:?}: {ours}, not {theirs}");
                 }
-                for (ours, theirs) in found.epochs.iter().zip(&model.history) {
+                for (ours, theirs) in trained.epochs.iter().zip(&model.history) {
                     assert_eq!(ours.pairs, theirs.effective_pairs);
                     assert!((ours.train - theirs.train).abs() < 1e-6 && (ours.valid - theirs.valid).abs() < 1e-6);
                 }

@@ -5,13 +5,13 @@ mod descent;
 mod directions;
 mod epochs;
 mod matching;
-mod moves;
 mod pairs;
+mod random_directions;
 mod setting;
 mod tuned;
 
 use crate::harness::Experiment;
 
-/// All of them, in the order of the paper.
+/// All experiments, in the order of the paper.
 pub const EXPERIMENTS: [Experiment; 5] =
     [constructions::EXPERIMENT, directions::EXPERIMENT, matching::EXPERIMENT, pairs::EXPERIMENT, epochs::EXPERIMENT];

@@ -1,34 +1,37 @@
-//! Training with the step size that validation queries choose, alike for all that is compared.
+//! Training with the learning rate chosen on validation queries, with the same grid for everything that is compared.
 
 use super::descent::{Net, Plan, Trained, Updates, descend};
+use super::setting::{METRICS, PaperMetric};
 use crate::harness::finding::{no_epoch, no_learning_rate, no_share};
-use crate::harness::trainings::Went;
+use crate::harness::trainings::{self, Went};
 use crate::harness::tuning::{Tuned, tune};
-use crate::harness::{NetShape, Ticker};
+use crate::harness::units::mean;
+use crate::harness::{NetShape, Packed, Ticker};
+use burnrank::internal::text::{Table, number};
 use burnrank::{Dataset, Metric, Objective};
 use serde::{Deserialize, Serialize};
 
-/// How long is trained, and with which step sizes.
+/// Grid of learning rates and length of training.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Schedule {
-    /// Rising; where the best is at an end, the search goes on beyond, so many times at most.
+    /// In ascending order; extended at most `extensions` times while the best is at an end.
     pub learning_rates: &'static [f64],
     pub extensions: usize,
-    /// The epochs that each step size is tried for.
+    /// Number of epochs for each learning rate of the search.
     pub search_epochs: usize,
     pub epochs: usize,
-    /// After so many idle epochs there is a new start, up to so many starts.
+    /// Number of idle epochs before a restart, and maximum number of starts.
     pub restart: usize,
     pub starts: usize,
-    /// Whether an epoch is idle when its validation value is that of the one before; else when it is not the best yet.
+    /// Whether an epoch is idle if its validation value equals the previous one; otherwise if it is not the best so far.
     pub constant: bool,
-    /// Training is over when the step size is below this share of the first.
+    /// Training ends when the learning rate falls below this share of the initial one.
     pub frozen: f64,
 }
 
-/// One start, which ends when validation does not get better.
+/// A single start, which ends when validation does not improve.
 pub const PATIENT: Schedule = Schedule {
-    learning_rates: &[],
+    learning_rates: &[0.003, 0.01, 0.03, 0.1],
     extensions: 0,
     search_epochs: 0,
     epochs: 0,
@@ -38,9 +41,9 @@ pub const PATIENT: Schedule = Schedule {
     frozen: 0.0,
 };
 
-/// Chooses the step size by the best validation value of the first epochs, then trains with it.
+/// Chooses the learning rate by the best validation value of the first epochs, then trains with it.
 pub fn train_tuned(
-    (objective, measure): (&Objective, &dyn Metric),
+    (objective, metric): (&Objective, &dyn Metric),
     schedule: &Schedule,
     (shape, seed, updates): (NetShape, u64, Updates),
     [train, valid]: [&Dataset; 2],
@@ -50,7 +53,7 @@ pub fn train_tuned(
     let go = |learning_rate: f64, epochs: usize, tick: &mut dyn FnMut(f64)| {
         let plan = Plan {
             objective,
-            measure,
+            metric,
             learning_rate,
             updates,
             epochs,
@@ -64,46 +67,63 @@ pub fn train_tuned(
         descend(&plan, Net::random(train.n_features(), shape, seed), train, valid, tick)
     };
     let expected = (schedule.learning_rates.len() * search_epochs) as f64;
-    let searched = expected / (expected + epochs as f64);
+    let search_share = expected / (expected + epochs as f64);
     let within = |part: f64| ticker.tick(share[0] + (share[1] - share[0]) * part);
     let mut trials = 0.0;
     let tuned = tune(schedule.learning_rates, schedule.extensions, |learning_rate| {
         trials += 1.0;
-        // What diverges at once reached nothing.
+        // A run that diverges in its first epoch has no validation value and counts 0.
         let value = go(learning_rate, search_epochs, &mut |_| ())?.valid.max(0.0);
-        within((searched * trials / schedule.learning_rates.len() as f64).min(searched));
+        within((search_share * trials / schedule.learning_rates.len() as f64).min(search_share));
         Ok(value)
     })?;
-    let trained = go(tuned.best, epochs, &mut |part| within(searched + (1.0 - searched) * part))?;
+    let trained = go(tuned.best, epochs, &mut |part| within(search_share + (1.0 - search_share) * part))?;
     Ok((tuned, trained))
 }
 
-/// How a training went, as results store it beside what it found.
+/// Trains a two-layer net with one update per query.
+pub fn train_two_layer(
+    objective: &Objective,
+    metric: PaperMetric,
+    schedule: &Schedule,
+    seed: u64,
+    sets: [&Dataset; 2],
+    ticker: &Ticker<'_>,
+) -> anyhow::Result<(TrainingRecord, Trained)> {
+    let metric = metric.parse()?;
+    let how = (NetShape::TwoLayer, seed, Updates::PerQuery);
+    let (tuned, trained) = train_tuned((objective, &*metric), schedule, how, sets, (ticker, [0.0, 1.0]))?;
+    Ok((TrainingRecord::new(tuned, &trained), trained))
+}
+
+/// Values of the test queries for each of the four metrics, and their means.
+pub fn test_values(net: &Net, test: &Dataset) -> anyhow::Result<(Vec<Packed>, Vec<f64>)> {
+    let (mut packed, mut means) = (vec![], vec![]);
+    for metric in METRICS {
+        let values = net.values(test, &*metric.parse()?)?;
+        means.push(mean(&values));
+        packed.push(Packed::new(values));
+    }
+    Ok((packed, means))
+}
+
+/// Summary of a training run, stored with its results.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Course {
+pub struct TrainingRecord {
     pub learning_rate: f64,
-    /// Each step size of the search with what it reached on validation queries.
+    /// Each learning rate of the search with its validation value.
     pub trials: Vec<(f64, f64)>,
     pub at_edge: bool,
     pub best_epoch: usize,
     pub epochs: usize,
 }
 
-impl Course {
-    pub fn of(Tuned { best: learning_rate, trials, at_edge }: Tuned, trained: &Trained) -> Course {
-        Course { learning_rate, trials, at_edge, best_epoch: trained.best_epoch, epochs: trained.epochs.len() }
+impl TrainingRecord {
+    pub fn new(Tuned { best: learning_rate, trials, at_edge }: Tuned, trained: &Trained) -> TrainingRecord {
+        TrainingRecord { learning_rate, trials, at_edge, best_epoch: trained.best_epoch, epochs: trained.epochs.len() }
     }
 
-    /// One line of the table of limits.
-    pub fn went(&self, what: impl Into<String>, schedule: &Schedule) -> Went {
-        Went {
-            step: Some(self.learning_rate),
-            at_edge: Some(self.at_edge),
-            ..Went::new(what, self.best_epoch, schedule.epochs)
-        }
-    }
-
-    /// Why no training can have gone so, if so.
+    /// Why no training run can have this record, or `None` if it is plausible.
     pub fn impossible(&self) -> Option<String> {
         no_learning_rate(self.trials.iter().map(|trial| trial.0).chain([self.learning_rate]))
             .or_else(|| no_share("a validation value", self.trials.iter().map(|trial| trial.1)))
@@ -111,28 +131,33 @@ impl Course {
     }
 }
 
-/// How the step size is chosen and training ends, in words.
-pub fn words(schedule: &Schedule, factor: &str) -> String {
-    let learning_rates: Vec<String> =
-        schedule.learning_rates.iter().map(|learning_rate| burnrank::internal::text::number(*learning_rate)).collect();
-    let idle =
-        if schedule.constant { "whose validation value stays the same" } else { "without a better validation value" };
+/// Table that shows whether the limits of training were reached, with one row per name.
+pub fn limits_table<'a>(schedule: &Schedule, records: impl IntoIterator<Item = (String, &'a TrainingRecord)>) -> Table {
+    let run = |(name, record): (String, &TrainingRecord)| Went {
+        step: Some(record.learning_rate),
+        at_edge: Some(record.at_edge),
+        ..Went::new(name, record.best_epoch, schedule.epochs)
+    };
+    trainings::table(&records.into_iter().map(run).collect::<Vec<_>>())
+}
+
+/// Describes how the learning rate is chosen and when training ends.
+pub fn describe(schedule: &Schedule, factor: &str) -> String {
+    let learning_rates: Vec<String> = schedule.learning_rates.iter().map(|rate| number(*rate)).collect();
+    let idle = if schedule.constant { "with the same validation value" } else { "without a better validation value" };
     let end = match schedule.starts {
-        1 => "training is over".to_owned(),
-        starts => format!("training starts again from other random weights, up to {starts} starts; then it is over"),
+        1 => "training ends".to_owned(),
+        starts => format!("training restarts from other random weights, with at most {starts} starts in all"),
     };
     let frozen = match schedule.frozen {
         0.0 => String::new(),
-        share => format!(
-            " It is over too when the step size is below {} of the first.",
-            burnrank::internal::text::number(share)
-        ),
+        share => format!(" It also ends when the learning rate falls below {} of the initial one.", number(share)),
     };
     format!(
-        "The step size is one of {} (further by {factor} steps where the best is at an end), by the best validation \
-         value of {} epochs; everything that is compared has the same grid. Then up to {} epochs; when the training \
-         value fell, the step size is multiplied by 0.8 with probability 0.3 (section 7 of the paper); after {} \
-         epochs {idle} {end}.{frozen}",
+        "The learning rate is one of {} (extended by {factor} steps if the best is at an end), chosen by the best \
+         validation value of {} epochs; everything that is compared has the same grid. Training runs for at most {} \
+         epochs. When the training value falls, the learning rate is multiplied by 0.8 with probability 0.3 (section \
+         7 of the paper). After {} epochs {idle} {end}.{frozen}",
         learning_rates.join(", "),
         schedule.search_epochs,
         schedule.epochs,

@@ -1,18 +1,18 @@
-//! Pairs that there can be, and curves over numbers of pairs.
+//! Number of possible pairs, and curves over numbers of pairs.
 
 use burnrank::Dataset;
 
-/// Pairs of documents of one query whose labels are told apart.
+/// Number of pairs of documents of the same query with different levels.
 pub fn possible(data: &Dataset, level: impl Fn(f32) -> f32) -> f64 {
     let pairs = |labels: &[f32]| {
         let levels: Vec<f32> = labels.iter().map(|&label| level(label)).collect();
-        let with = |at: usize| levels[..at].iter().filter(|other| **other != levels[at]).count();
-        (0..levels.len()).map(with).sum::<usize>()
+        let different = |at: usize| levels[..at].iter().filter(|other| **other != levels[at]).count();
+        (0..levels.len()).map(different).sum::<usize>()
     };
     data.queries().map(|query| pairs(query.labels)).sum::<usize>() as f64
 }
 
-/// The range that two curves have in common, if any. Points are in rising order.
+/// Range that both curves cover, if there is one. Points are in ascending order.
 pub fn common(curves: &[impl AsRef<[(f64, f64)]>; 2]) -> Option<(f64, f64)> {
     let [one, other] = curves.each_ref().map(AsRef::as_ref);
     let low = one.first()?.0.max(other.first()?.0);
@@ -20,8 +20,8 @@ pub fn common(curves: &[impl AsRef<[(f64, f64)]>; 2]) -> Option<(f64, f64)> {
     (low <= high).then_some((low, high))
 }
 
-/// The mean difference of two curves over the range that both have, each joined by straight lines; nothing where there
-/// is no such range. Points are in rising order.
+/// Mean difference of two piecewise linear curves over the range that both cover, if there is one. Points are in ascending
+/// order.
 pub fn difference(one: &[(f64, f64)], other: &[(f64, f64)]) -> Option<f64> {
     let (low, high) = common(&[one, other])?;
     let at = |curve: &[(f64, f64)], x: f64| -> f64 {
@@ -39,10 +39,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn curves_are_compared_where_both_are() {
+    fn curves_are_compared_over_their_common_range() {
         let one = [(0.0, 0.0), (2.0, 2.0)];
         let other = [(1.0, 0.0), (3.0, 0.0)];
-        // From 1 to 2 the first runs from 1 to 2, the second stays at 0.
+        // Between 1 and 2 the first curve rises from 1 to 2, the second is 0.
         assert!((difference(&one, &other).unwrap() - 1.5).abs() < 1e-12);
         assert_eq!(common(&[&one, &other]), Some((1.0, 2.0)));
         assert_eq!(difference(&one, &[(5.0, 1.0), (6.0, 1.0)]), None);

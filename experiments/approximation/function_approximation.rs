@@ -1,9 +1,9 @@
-//! All examples of the paper: each is computed, and most are true of numbers rather than of chance.
+//! All examples of the paper as facts that are computed, most of them without random numbers.
 
-use super::{forces, margin, measures};
+use super::{fields, margin, metrics};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
-use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
+use crate::harness::{Claim, Control, Execution, Experiment, Headline, Kind, Paper, Report, Session};
 use burnrank::Objective;
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::internal::text::Table;
@@ -15,10 +15,26 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::Approximation,
     place: "Table 1, Eq. 18 to 33, Theorem 2, Figure 2 and the examples of sections 1, 2, 5.2 and 6",
-    claim: "Pairs can contradict each other, no measure of ranking has a slope, a smooth pair cost may improve while \
-            winner takes all gets worse, lambdas of two documents have a cost, and lambdas have a cost exactly if \
-            their Jacobian is symmetric.",
+    claim: "Pairs can contradict each other; ranking metrics have no gradient; a smooth pair cost may improve while WTA \
+            gets worse; lambdas have a cost if and only if their Jacobian is symmetric.",
+    short: "Ranking metrics have no gradient; lambdas have a cost only if their Jacobian is symmetric.",
+    headlines: &[
+        Headline {
+            statement: "Pairs can contradict each other, metrics have no gradient, and a pair cost can improve while the top gets worse",
+            parts: &["table-1", "flat", "wta", "auc", "eq-23"],
+        },
+        Headline {
+            statement: "The lambdas of a margin have a continuous cost with a positive semidefinite Hessian (Eq. 24 to 31, Figure 2)",
+            parts: &["margin-slope", "figure-2", "margin-hessian"],
+        },
+        Headline {
+            statement: "Lambdas have a cost if and only if their Jacobian is symmetric, a convex one if it is also positive semidefinite",
+            parts: &["poincare", "convex", "piecewise-constant", "regulariser", "springs"],
+        },
+    ],
+    number: ("", ""),
     time: "a few seconds",
+    timed: false,
     claims,
     changed: &[],
     protocol,
@@ -26,126 +42,111 @@ pub const EXPERIMENT: Experiment = Experiment {
     own: None,
 };
 
-/// Every statement, in the order of the paper.
+/// All statements, in the order of the paper.
 const FACTS: &[Fact] = &[
     Fact {
         id: "table-1",
-        primary: true,
         statement: "Table 1: A is stronger than B, B than C, C than A, so no order of the three agrees with all pairs",
         paper: "\"Callippus is stronger than Archimedes\"",
         convention: "stronger: faster with at least two of three theorems",
-        check: measures::table_1,
+        check: metrics::table_1,
     },
     Fact {
         id: "flat",
-        primary: true,
-        statement: "None of the four measures (pair error, NDCG, MRR, WTA) has a slope, and all depend on several \
+        statement: "None of the four metrics (pair error, NDCG, MRR, WTA) is differentiable, and all depend on several \
                     documents",
         paper: "\"none are differentiable, and all are multivariate\"",
         convention: "200 random queries of 12 documents, labels 0 and 1, NDCG at 10; steps of 0.4 of the smallest \
                      distance of scores",
-        check: measures::measures_are_flat,
+        check: metrics::metrics_are_flat,
     },
     Fact {
         id: "wta",
-        primary: true,
-        statement: "1,000 documents, relevant ones moved from ranks 1 and 1000 to 2 and 3: 996 wrong pairs fewer, WTA \
+        statement: "1,000 documents, relevant ones moved from ranks 1 and 1000 to 2 and 3: 996 fewer wrong pairs, WTA \
                     cost from 0 to 1",
         paper: "996 errors; from zero to one",
         convention: "counted pair by pair",
-        check: measures::winner_takes_all,
+        check: metrics::winner_takes_all,
     },
     Fact {
         id: "auc",
-        primary: true,
-        statement: "The area under the ROC curve is the share of right pairs of a binary ranking",
+        statement: "The area under the ROC curve is the share of correctly ordered pairs of a binary ranking",
         paper: "\"exactly a binary ranking problem\"",
         convention: "trapezia; equal scores count one half; 1000 random queries, to 1e-12",
-        check: measures::area_is_pair_accuracy,
+        check: metrics::area_is_pair_accuracy,
     },
     Fact {
         id: "eq-23",
-        primary: true,
-        statement: "Eq. 23: with relevant documents at ranks 2 and 1000, a smooth cost that discounts low ranks \
-                    pushes the first much more; RankNet's cost does not",
-        paper: "first slope much larger than second",
+        statement: "Eq. 23: with relevant documents at ranks 2 and 1000, a smooth cost that discounts low ranks has a \
+                    much larger gradient at the first; RankNet's cost does not",
+        paper: "first derivative much larger than the second",
         convention: "smooth WTA: 1 less the softmax share of relevant documents; 1,000 scores falling evenly from 10 \
                      to 0; much: 10 times",
-        check: measures::discounting_cost_meets_eq_23,
+        check: metrics::discounting_cost_meets_eq_23,
     },
     Fact {
         id: "margin-slope",
-        primary: true,
-        statement: "Eq. 24 to 31: the lambdas of the margin are minus the slope of the stated cost, which is \
-                    continuous",
+        statement: "Eq. 24 to 31: the margin's lambdas are minus the gradient of the stated cost, which is continuous",
         paper: "\"a corresponding cost function exists\"",
         convention: "margins 0.25, 0.5, 1, 1.5; 501 places from -2 to 3; central differences, to 1e-8",
-        check: margin::forces_are_slopes,
+        check: margin::lambdas_are_gradients,
     },
     Fact {
         id: "figure-2",
-        primary: true,
-        statement: "Figure 2: constant push in the wrong order, falling smoothly to zero at the margin, nothing beyond",
+        statement: "Figure 2: the lambda is constant in the wrong order, falls smoothly to 0 at the margin, and is 0 beyond",
         paper: "figure",
         convention: "margin 1, the only one for which Eq. 26 and 27 meet",
         check: margin::figure_2,
     },
     Fact {
         id: "margin-hessian",
-        primary: true,
-        statement: "The Hessian of that cost is positive semidefinite where it exists; one lowest value, at many \
-                    scores",
+        statement: "The Hessian of this cost is positive semidefinite where it exists; the minimum value is unique and \
+                    reached at many scores",
         paper: "\"positive semidefinite ... a unique minimum value\"",
         convention: "same margins and places; eigenvalues to 1e-6",
         check: margin::hessian,
     },
     Fact {
         id: "poincare",
-        primary: true,
         statement: "Theorem 2, Eq. 32-33: lambdas have a cost if and only if their Jacobian is symmetric",
         paper: "Poincaré's lemma",
         convention: "random quadratic fields of four documents, the cost built as work along the way from 0; and \
                      RankNet's field",
-        check: forces::poincare,
+        check: fields::poincare,
     },
     Fact {
         id: "convex",
-        primary: true,
         statement: "The cost is convex if and only if the Jacobian is positive semidefinite",
         paper: "\"the Jacobian be positive semidefinite everywhere\"",
         convention: "lambda = dC as in the sentence after Eq. 32 (with Eq. 24's sign the Jacobian must be negative \
                      semidefinite); random quadratic costs, 2,000 chords each",
-        check: forces::convex_where_positive,
+        check: fields::convex_where_positive,
     },
     Fact {
         id: "piecewise-constant",
-        primary: true,
         statement: "For piecewise constant lambdas the Jacobian is symmetric and positive semidefinite, trivially",
         paper: "\"trivially satisfied\"",
         convention: "between ties, where a Jacobian exists: it is 0",
-        check: forces::piecewise_constant,
+        check: fields::piecewise_constant,
     },
     Fact {
         id: "regulariser",
-        primary: true,
-        statement: "Terms alpha s_i add a constant along the diagonal of the Hessian, which makes it positive definite",
+        statement: "Terms alpha s_i add a constant to the diagonal of the Hessian, which makes it positive definite",
         paper: "\"adding a positive constant along the diagonal of the Hessian\"",
         convention: "lambda = dC as above; 50 random saddles, alpha 2.5",
-        check: forces::regulariser,
+        check: fields::regulariser,
     },
     Fact {
         id: "springs",
-        primary: true,
-        statement: "Linear lambdas are springs: positive semidefinite, gradient descent finds the lowest energy from \
-                    anywhere; not so for arbitrary springs",
+        statement: "Linear lambdas are springs: if positive semidefinite, gradient descent reaches the minimum energy from \
+                    any start; not so for arbitrary springs",
         paper: "\"a unique global minimum of the potential energy\"",
         convention: "four documents, all pairs joined; 5,000 steps of 0.05; the energy is unique, positions are up to \
                      a shift",
-        check: forces::springs,
+        check: fields::springs,
     },
     Fact {
         id: "back-propagation",
-        primary: false,
         statement: "Eq. 18 to 22: the gradient for a pair is the difference of two back-propagations with one common \
                     factor",
         paper: "Eq. 18-22",
@@ -154,43 +155,38 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         id: "no-wrong-pair",
-        primary: false,
-        statement: "Where no pair is wrong, every one of the measures is perfect too",
+        statement: "If no pair is wrong, all metrics are perfect too",
         paper: "\"it has also achieved zero cost using any of the above measures\"",
         convention: "1000 random queries with labels 0 and 1",
-        check: measures::no_wrong_pair_is_perfect,
+        check: metrics::no_wrong_pair_is_perfect,
     },
     Fact {
         id: "smooth-for-every-margin",
-        primary: false,
-        statement: "The push goes smoothly to zero for every margin, as the text says of \"some chosen margin\"",
+        statement: "The lambda goes smoothly to zero for every margin, as the text says of \"some chosen margin\"",
         paper: "\"the gradient goes smoothly to zero\"",
         convention: "Eq. 26 and 27 as printed",
         check: margin::smooth_for_every_margin,
     },
     Fact {
         id: "convex-for-every-margin",
-        primary: false,
-        statement: "The cost is convex for every margin (the paper says it of the Hessian only)",
+        statement: "The cost is convex for every margin (the paper states it for the Hessian only)",
         paper: "not said",
         convention: "across the tie too, where there is no Hessian",
         check: margin::convex_for_every_margin,
     },
     Fact {
         id: "piecewise-constant-cost",
-        primary: false,
         statement: "Piecewise constant lambdas therefore have a cost (the paper does not draw this conclusion)",
         paper: "not said",
         convention: "the pieces are orders of the documents; a cost must be continuous where they meet",
-        check: forces::piecewise_constant_has_a_cost,
+        check: fields::piecewise_constant_has_a_cost,
     },
     Fact {
         id: "eq-23-lambdarank",
-        primary: false,
-        statement: "LambdaRank as it was defined later meets Eq. 23 for NDCG, MRR and WTA",
+        statement: "LambdaRank, as defined later, satisfies Eq. 23 for NDCG, MRR and WTA",
         paper: "not said: this paper leaves the choice of lambdas open",
         convention: "the same query; pair weights: what a swap changes (for MRR Eq. 11 of the 2009 paper)",
-        check: measures::lambdarank_meets_eq_23,
+        check: metrics::lambdarank_meets_eq_23,
     },
 ];
 
@@ -205,19 +201,19 @@ fn protocol(_: &Session) -> anyhow::Result<Value> {
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     Ok(Report {
         controls: controls()?,
-        tables: vec![slopes_table()?, margin_table()],
+        tables: vec![gradients_table()?, margin_table()],
         notes: vec![
-            "Left: the forces of Eq. 26 to 28 as Figure 2 of the paper draws them. Middle: the same for other \
-             margins; only at margin 1 does the force not jump where the pair ties. Right: the cost of Eq. 29 to 31, \
-             which is continuous for every margin."
+            "Left: the lambdas of Eq. 26 to 28, as in Figure 2 of the paper. Middle: the same for other margins; the \
+             lambda jumps at ties for all margins except 1. Right: the cost of Eq. 29 to 31, which is continuous for \
+             every margin."
                 .into(),
-            "Section 5.1 (the probabilistic cost, combining probabilities, Theorem 1, Lemma 1) is that of the RankNet \
-             paper: see `ranknet-probabilities`. Slips of the paper's text are in `errata`."
+            "Section 5.1 (the probabilistic cost, combining probabilities, Theorem 1, Lemma 1) repeats the RankNet \
+             paper: see `ranknet-probabilities`. Errors in the paper's text are in `errata`."
                 .into(),
         ],
         deviations: vec![
-            "Where the paper proves a statement for all fields, costs or queries, it is checked on random ones: a \
-             counter-example would be found, a proof is not given."
+            "Statements that the paper proves for all fields, costs or queries are checked on random ones: this can find \
+             a counterexample but proves nothing."
                 .into(),
         ],
         figure: figure()?,
@@ -225,10 +221,10 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     })
 }
 
-/// The query of Eq. 23 under many objectives.
-fn slopes_table() -> anyhow::Result<Table> {
-    let title = "The query of Eq. 23: slopes of the relevant documents at ranks 2 and 1000 of 1,000, scores falling \
-                 evenly from a top score to 0. The paper asks that the ratio be much above 1:";
+/// Gradients of many objectives for the query of Eq. 23.
+fn gradients_table() -> anyhow::Result<Table> {
+    let title = "The query of Eq. 23: derivatives at the relevant documents at ranks 2 and 1000 of 1,000, with evenly \
+                 spaced scores from a top score to 0. The paper requires a ratio much larger than 1:";
     let mut table = Table::titled(title, &["cost", "top score", "rank 2", "rank 1000", "ratio"]);
     let names = [
         "ranknet",
@@ -240,31 +236,36 @@ fn slopes_table() -> anyhow::Result<Table> {
         "ndcg-loss2",
         "listnet",
     ];
-    for top in [1.0, measures::TOP] {
+    for top in [1.0, metrics::TOP] {
         let mut row = |name: &str, [first, second]: [f64; 2]| {
             let ratio = format!("{:.3e}", first / second);
             table.row([name.into(), top.to_string(), format!("{first:.3e}"), format!("{second:.3e}"), ratio]);
         };
-        row("smooth WTA", measures::soft_wta(top));
+        row("smooth WTA", metrics::soft_wta(top));
         for name in names {
-            row(name, measures::slopes(name, top)?);
+            row(name, metrics::gradients(name, top)?);
         }
     }
     Ok(table)
 }
 
 fn margin_table() -> Table {
-    let title = "The margin's force and cost at x = s1 - s2:";
-    let mut table = Table::titled(title, &["margin", "force at -0.001", "force at 0", "jump", "lowest cost"]);
+    let title = "The margin's lambda and cost at x = s1 - s2:";
+    let mut table =
+        Table::titled(title, &["margin", "lambda at -0.001", "lambda at 0", "jump at the tie", "minimum cost"]);
     for delta in margin::MARGINS {
-        let cells =
-            [margin::force(delta, -0.001), margin::force(delta, 0.0), margin::jump(delta), margin::cost(delta, delta)];
+        let cells = [
+            margin::lambda(delta, -0.001),
+            margin::lambda(delta, 0.0),
+            margin::jump(delta),
+            margin::cost(delta, delta),
+        ];
         table.row([delta.to_string()].into_iter().chain(cells.map(|cell| format!("{cell:.3}"))));
     }
     table
 }
 
-/// Fields whose answer is known.
+/// Controls: fields with a known answer.
 fn controls() -> anyhow::Result<Vec<Control>> {
     let (scores, labels) = ([0.9, 0.1, -0.4, 1.5, 0.3], [0.0, 1.0, 2.0, 0.0, 3.0]);
     let mut controls = vec![];
@@ -293,18 +294,18 @@ fn figure() -> anyhow::Result<Figure> {
         zero: Some(0.0),
         ..Panel::default()
     };
-    let forces = vec![
-        line("lambda 1, the relevant document".into(), 0, &|x| margin::force(1.0, x)),
-        line("lambda 2, the other".into(), 1, &|x| -margin::force(1.0, x)),
+    let lambdas = vec![
+        line("lambda 1, the relevant document".into(), 0, &|x| margin::lambda(1.0, x)),
+        line("lambda 2, the other".into(), 1, &|x| -margin::lambda(1.0, x)),
     ];
     let named = |delta: f64| format!("margin {delta}");
     let others = [0.5, 1.0, 1.5].into_iter().enumerate();
     let jumps =
-        others.clone().map(|(colour, delta)| line(named(delta), colour, &|x| margin::force(delta, x))).collect();
+        others.clone().map(|(colour, delta)| line(named(delta), colour, &|x| margin::lambda(delta, x))).collect();
     let costs = others.map(|(colour, delta)| line(named(delta), colour, &|x| margin::cost(delta, x))).collect();
     draw(&[
-        panel("Figure 2: forces, margin 1", "force", forces),
-        panel("the force on the relevant document", "force", jumps),
-        panel("the cost of Eq. 29-31", "cost", costs),
+        panel("Figure 2: lambdas, margin 1", "lambda", lambdas),
+        panel("Lambda of the relevant document", "lambda", jumps),
+        panel("Cost of Eq. 29 to 31", "cost", costs),
     ])
 }

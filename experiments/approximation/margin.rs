@@ -9,37 +9,37 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const LABELS: [f32; 2] = [1.0, 0.0];
-/// The margins that are looked at.
+/// Margins that are tested.
 pub const MARGINS: [f64; 4] = [0.25, 0.5, 1.0, 1.5];
 
-/// The force on the relevant document at `x = s_1 - s_2`.
-pub fn force(delta: f64, x: f64) -> f64 {
+/// Lambda of the relevant document at `x = s_1 - s_2`.
+pub fn lambda(delta: f64, x: f64) -> f64 {
     MarginLambda { delta }.lambdas(&[x, 0.0], &LABELS, &[0, 1])[0]
 }
 
-/// The cost there.
+/// Cost at `x = s_1 - s_2`.
 pub fn cost(delta: f64, x: f64) -> f64 {
     MarginLambda { delta }.cost(&[x, 0.0], &LABELS, &[0, 1]).unwrap_or(f64::NAN)
 }
 
-/// Places from -2 to 3 that are neither 0 nor a margin.
-fn places() -> impl Iterator<Item = f64> {
+/// Positions from -2 to 3 that are neither 0 nor a margin.
+fn positions() -> impl Iterator<Item = f64> {
     (0..=500).map(|step| -2.0 + 0.01 * f64::from(step) + 0.0037)
 }
 
-/// Places by quarters, from and to so many of them; both sides of the tie are among them.
+/// Multiples of 1/4 between two limits, given in quarters, and a position just below the tie.
 pub fn quarters(from: i32, to: i32) -> impl Iterator<Item = f64> {
     let by = |range: std::ops::Range<i32>| range.map(|step| 0.25 * f64::from(step));
     by(from..0).chain([-1e-9]).chain(by(0..to + 1))
 }
 
-pub fn forces_are_slopes(_: &Session) -> anyhow::Result<Checked> {
+pub fn lambdas_are_gradients(_: &Session) -> anyhow::Result<Checked> {
     let step = 1e-6;
     let (mut worst, mut gap) = (0.0f64, 0.0f64);
     for delta in MARGINS {
-        for x in places() {
-            let slope = (cost(delta, x + step) - cost(delta, x - step)) / (2.0 * step);
-            worst = worst.max((force(delta, x) + slope).abs());
+        for x in positions() {
+            let derivative = (cost(delta, x + step) - cost(delta, x - step)) / (2.0 * step);
+            worst = worst.max((lambda(delta, x) + derivative).abs());
             let both = MarginLambda { delta }.lambdas(&[x, 0.0], &LABELS, &[0, 1]);
             worst = worst.max((both[0] + both[1]).abs());
         }
@@ -52,16 +52,16 @@ pub fn forces_are_slopes(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(worst < 1e-8 && gap < 1e-9, ours)
 }
 
-/// How much the force changes where the pair ties.
+/// Change of the lambda at the tie.
 pub fn jump(delta: f64) -> f64 {
-    (force(delta, 1e-12) - force(delta, -1e-12)).abs()
+    (lambda(delta, 1e-12) - lambda(delta, -1e-12)).abs()
 }
 
 pub fn figure_2(_: &Session) -> anyhow::Result<Checked> {
-    let wrong = places().filter(|x| *x < 0.0).all(|x| force(1.0, x) == 1.0);
-    let falls = places().filter(|x| (0.0..=1.0).contains(x)).all(|x| (force(1.0, x) - (1.0 - x)).abs() < 1e-12);
-    let beyond = places().filter(|x| *x > 1.0).all(|x| force(1.0, x) == 0.0);
-    let (tie, margin) = (jump(1.0), (force(1.0, 1.0 + 1e-12) - force(1.0, 1.0 - 1e-12)).abs());
+    let wrong = positions().filter(|x| *x < 0.0).all(|x| lambda(1.0, x) == 1.0);
+    let falls = positions().filter(|x| (0.0..=1.0).contains(x)).all(|x| (lambda(1.0, x) - (1.0 - x)).abs() < 1e-12);
+    let beyond = positions().filter(|x| *x > 1.0).all(|x| lambda(1.0, x) == 0.0);
+    let (tie, margin) = (jump(1.0), (lambda(1.0, 1.0 + 1e-12) - lambda(1.0, 1.0 - 1e-12)).abs());
     let ours = format!(
         "constant in the wrong order: {wrong}; falls to 0 at the margin: {falls}; 0 beyond: {beyond}; jumps {tie:.0e} \
          and {margin:.0e}"
@@ -80,41 +80,42 @@ pub fn smooth_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
 }
 
 pub fn hessian(_: &Session) -> anyhow::Result<Checked> {
-    let (mut smallest, mut least, mut flat) = (f64::INFINITY, true, true);
+    let (mut smallest, mut bounded, mut flat) = (f64::INFINITY, true, true);
     for delta in MARGINS {
-        for x in places().step_by(10) {
+        for x in positions().step_by(10) {
             let report = FieldReport::new(&MarginLambda { delta }, &[x, 0.0], &LABELS)?;
             smallest = smallest.min(report.smallest_eigenvalue);
-            least &= cost(delta, x) >= -0.5 * delta * delta - 1e-12;
+            bounded &= cost(delta, x) >= -0.5 * delta * delta - 1e-12;
         }
         let bottom = [delta, delta + 0.1, delta + 7.0].map(|x| cost(delta, x));
         flat &= bottom.iter().all(|cost| (cost + 0.5 * delta * delta).abs() < 1e-12);
     }
     let ours = format!(
-        "smallest eigenvalue of the Hessian, away from the seams {smallest:.0e}; no cost below -delta^2/2: {least}; \
+        "smallest eigenvalue of the Hessian, away from the seams {smallest:.0e}; no cost below -delta^2/2: {bounded}; \
          reached at many x: {flat}"
     );
-    Checked::new(smallest > -1e-6 && least && flat, ours)
+    Checked::new(smallest > -1e-6 && bounded && flat, ours)
 }
 
 pub fn convex_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
-    let mut found = vec![];
+    let mut checks = vec![];
     for delta in MARGINS {
-        // The middle of a chord over the tie, against the chord.
+        // Cost at the middle of a chord across the tie, minus the chord.
         let bulge = cost(delta, 0.0) - 0.5 * (cost(delta, -0.1) + cost(delta, 0.1));
         let convex = FieldReport::new(&MarginLambda { delta }, &[0.1, 0.0], &LABELS)?.convex();
-        found.push((delta, bulge, convex));
+        checks.push((delta, bulge, convex));
     }
-    let ours: Vec<String> = found
+    let ours: Vec<String> = checks
         .iter()
         .map(|(delta, bulge, convex)| {
             format!("{delta}: {} (cost less chord {bulge:+.3})", if *convex { "convex" } else { "not convex" })
         })
         .collect();
-    Checked::new(found.iter().all(|(_, bulge, convex)| *convex && *bulge <= 1e-12), ours.join("; "))
+    Checked::new(checks.iter().all(|(_, bulge, convex)| *convex && *bulge <= 1e-12), ours.join("; "))
 }
 
-/// A net of one hidden layer of tanh units and one output: rows of inputs' weights and bias, then those of the output.
+/// A net with one hidden layer of tanh units and one output. Weights: a row of input weights and bias per unit, then the
+/// output's weights and bias.
 struct Net {
     inputs: usize,
     hidden: usize,
@@ -133,16 +134,16 @@ impl Net {
         self.hidden(x).iter().zip(out).map(|(h, w)| h * w).sum::<f64>() + out[self.hidden]
     }
 
-    /// What one pattern contributes to the gradient, its `Delta^3` being `slope` (Eq. 19 to 22, output unit linear).
-    fn part(&self, x: &[f64], slope: f64) -> Vec<f64> {
+    /// Contribution of one pattern to the gradient if its `Delta^3` is `derivative` (Eq. 19 to 22, linear output unit).
+    fn part(&self, x: &[f64], derivative: f64) -> Vec<f64> {
         let out = &self.weights[self.hidden * (self.inputs + 1)..];
         let hidden = self.hidden(x);
         let mut part = vec![];
         for (h, w) in hidden.iter().zip(out) {
-            let delta = slope * w * (1.0 - h * h);
+            let delta = derivative * w * (1.0 - h * h);
             part.extend(x.iter().map(|x| delta * x).chain([delta]));
         }
-        part.extend(hidden.iter().map(|h| slope * h).chain([slope]));
+        part.extend(hidden.iter().map(|h| derivative * h).chain([derivative]));
         part
     }
 }
@@ -152,22 +153,22 @@ pub fn back_propagation(session: &Session) -> anyhow::Result<Checked> {
     let mut worst = 0.0f64;
     for _ in 0..20 {
         let (inputs, hidden) = (4, 3);
-        let mut draw = |n: usize| (0..n).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
-        let mut net = Net { inputs, hidden, weights: draw(hidden * (inputs + 1) + hidden + 1) };
-        let (first, second) = (draw(inputs), draw(inputs));
+        let mut random_values = |n: usize| (0..n).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+        let mut net = Net { inputs, hidden, weights: random_values(hidden * (inputs + 1) + hidden + 1) };
+        let (first, second) = (random_values(inputs), random_values(inputs));
         // f(o) = ln(1 + e^o) with o = o_2 - o_1: the first pattern ranks higher.
         let difference = |net: &Net| net.output(&second) - net.output(&first);
-        let slope = sigmoid(difference(&net));
-        let parts = (net.part(&second, slope), net.part(&first, slope));
+        let derivative = sigmoid(difference(&net));
+        let parts = (net.part(&second, derivative), net.part(&first, derivative));
         for place in 0..net.weights.len() {
-            let kept = net.weights[place];
+            let weight = net.weights[place];
             let mut at = |step: f64| {
-                net.weights[place] = kept + step;
+                net.weights[place] = weight + step;
                 difference(&net).exp().ln_1p()
             };
-            let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
-            net.weights[place] = kept;
-            worst = worst.max((parts.0[place] - parts.1[place] - slope).abs());
+            let derivative = (at(1e-5) - at(-1e-5)) / 2e-5;
+            net.weights[place] = weight;
+            worst = worst.max((parts.0[place] - parts.1[place] - derivative).abs());
         }
     }
     Checked::new(

@@ -1,11 +1,11 @@
 //! Burges, Ranking as Function Approximation, 2006.
 
-pub(crate) mod forces;
+pub(crate) mod fields;
 mod function_approximation;
 pub(crate) mod margin;
-mod measures;
+mod metrics;
 
 use crate::harness::Experiment;
 
-/// All of them, in the order of the paper.
+/// All experiments, in the order of the paper.
 pub const EXPERIMENTS: [Experiment; 1] = [function_approximation::EXPERIMENT];

@@ -3,13 +3,12 @@
 mod report;
 
 use crate::harness::units::mean;
-use crate::harness::{Claim, Execution, Experiment, Kind, NetShape, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Execution, Experiment, Headline, Kind, NetShape, Paper, Report, Scale, Session, Test};
 use crate::speed::scaling::{self, Line, PAPER, Subject};
 use crate::speed::timing::Patience;
 use crate::speed::v1::EveryPair;
 use crate::speed::{epoch, machine, shape};
-use burnrank::metric::Summary;
-use burnrank::metric::parse;
+use burnrank::metric::{Summary, parse};
 use burnrank::objective::PairAlgorithm;
 use burnrank::{Conventions, Dataset, Device, GradientPath, TrainConfig, Trainer, evaluate};
 use serde::Serialize;
@@ -19,17 +18,31 @@ use std::time::Instant;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-speedup",
-    kind: Kind::Speed,
+    kind: Kind::Paper,
     paper: Paper::LambdaRank,
     place: "section 5 (Eq. 6 and 7), section 6.1 and Figure 1",
-    claim: "Propagating documents once (V2) instead of every pair (V1) gives RankNet's gradient exactly, trains 5.1 \
-            times (one layer) and 8.0 times (two layers) as fast, and makes time nearly linear in the documents of a \
-            query: slope 1.185 instead of 1.943.",
+    claim: "Propagating each document once (V2) instead of every pair (V1) gives exactly RankNet's gradient, trains 5.1 \
+            times (one layer) and 8.0 times (two layers) faster, and makes the time nearly linear in the number of \
+            documents of a query: slope 1.185 instead of 1.943.",
+    short: "One pass per document (V2) gives RankNet's gradient, several times faster, nearly linear time.",
+    headlines: &[
+        Headline { statement: "V2 has exactly the gradient of V1", parts: &["linear gradient", "two-layer gradient"] },
+        Headline {
+            statement: "An epoch of V2 is several times faster than one of V1 (5.1 and 8.0 times)",
+            parts: &["linear faster", "two-layer faster"],
+        },
+        Headline {
+            statement: "Time per query grows nearly quadratically with V1 and nearly linearly with V2",
+            parts: &["linear V1", "linear V2", "two-layer V1", "two-layer V2"],
+        },
+    ],
+    number: ("linear faster", "V1 over V2, linear net, times"),
     time: "about 4 minutes on a machine that does nothing else",
+    timed: true,
     claims,
     changed: &[
-        "That two layers gain more than one was primary until a first trial; the paper prints two numbers, but does \
-         not say so in words.",
+        "The claim that two layers gain more than one was primary until a first trial; the paper prints two numbers but \
+         does not state this claim.",
     ],
     protocol,
     run,
@@ -43,18 +56,18 @@ const TRUNCATED: &str = "ranknet@10";
 const FEATURES: usize = 367;
 const DOCUMENTS: f64 = 26.1;
 const FASTER: [f64; 2] = [5.1, 8.0];
-/// What counts as the same gradient in single precision.
+/// Maximum relative difference of gradients that count as equal in single precision.
 const SAME: f64 = 1e-4;
-/// "Close to quadratic", and nearer to linear than to quadratic.
+/// Minimum slope that is "close to quadratic", and maximum slope that is closer to linear than to quadratic.
 const QUADRATIC: f64 = 1.8;
 const LINEAR: f64 = 1.5;
-const MEASURE: &str = "ndcg@10";
+const METRIC: &str = "ndcg@10";
 
 struct Sizes {
     /// Training and validation queries.
     queries: [usize; 2],
     epochs: usize,
-    /// Queries whose gradients are compared.
+    /// Number of queries whose gradients are compared.
     compared: usize,
     scaling: scaling::Sizes,
 }
@@ -93,39 +106,39 @@ fn sizes(scale: Scale) -> Sizes {
 fn claims(_: &Session) -> Vec<Claim> {
     let mut all = vec![];
     let once = |id: String, statement: String, paper: String| {
-        let claim = Claim::primary(id, statement, Test::Fact).paper(paper);
+        let claim = Claim::new(id, statement, Test::Fact).paper(paper);
         claim
             .unit("this machine: the minimum of the repeats")
-            .convention("one update per query; V2 adds up every pair, as in the paper")
+            .convention("one update per query; V2 sums over all pairs, as in the paper")
     };
     for (net, times) in NETS.into_iter().zip(FASTER) {
         let name = net.name();
-        let same = format!("{name}: V2's gradient is V1's, largest difference over largest slope");
+        let same = format!("{name}: V2's gradient equals V1's, largest difference relative to the largest value");
         all.push(
-            Claim::primary(format!("{name} gradient"), same, Test::Fact).paper("equal").convention("single precision"),
+            Claim::new(format!("{name} gradient"), same, Test::Fact).paper("equal").convention("single precision"),
         );
-        let faster = format!("{name}: an epoch of V2 is faster than one of V1, times");
+        let faster = format!("{name}: speed-up of an epoch, V2 over V1");
         all.push(once(format!("{name} faster"), faster, times.to_string()));
-        let sooner = format!("{name}: V2 reaches the best validation NDCG@10 of V1 sooner, times");
+        let sooner = format!("{name}: speed-up until V1's best validation NDCG@10, V2 over V1");
         all.push(once(format!("{name} sooner"), sooner, "Figure 1, left".into()));
         let square = format!("{name}: V1 is close to quadratic, slope at least {QUADRATIC}");
         all.push(once(format!("{name} V1"), square, PAPER[0].to_string()));
         let straight =
-            format!("{name}: V2 is nearer to linear than to quadratic at the lengths of V1, slope at most {LINEAR}");
+            format!("{name}: V2 is closer to linear than to quadratic at V1's lengths, slope at most {LINEAR}");
         all.push(once(format!("{name} V2"), straight, PAPER[1].to_string()));
     }
     let more = once(
         "more".into(),
-        "two layers gain more than one: times as much".into(),
+        "speed-up of two-layer nets over that of linear nets".into(),
         format!("{:.2}", FASTER[1] / FASTER[0]),
     );
-    all.push(Claim { primary: false, ..more });
+    all.push(more);
     for net in NETS {
         let name = net.name();
-        let long = format!("{name}: V2, every pair added up, at all lengths: slope at most {LINEAR}");
-        let near = format!("{name}: V2 without a look at every pair, at all lengths: slope at most {LINEAR}");
-        all.push(Claim { primary: false, ..once(format!("{name} V2 long"), long, PAPER[1].to_string()) });
-        all.push(Claim { primary: false, ..once(format!("{name} near"), near, "-".into()) });
+        let long = format!("{name}: V2, sum over all pairs, at all lengths: slope at most {LINEAR}");
+        let near = format!("{name}: V2, near-linear sum, at all lengths: slope at most {LINEAR}");
+        all.push(once(format!("{name} V2 long"), long, PAPER[1].to_string()));
+        all.push(once(format!("{name} near"), near, "-".into()));
     }
     all
 }
@@ -143,38 +156,38 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     }))
 }
 
-/// A training, epoch by epoch: seconds so far, and the best validation value so far.
+/// Learning curve: seconds and best validation value after each epoch.
 #[derive(Debug, Serialize)]
-struct Course {
+struct Curve {
     points: Vec<(f64, f64)>,
-    /// Of the fastest epoch.
+    /// Seconds of the fastest epoch.
     epoch: f64,
 }
 
-impl Course {
-    fn of(epochs: &[(f64, f64)]) -> Course {
+impl Curve {
+    fn new(epochs: &[(f64, f64)]) -> Curve {
         let (mut seconds, mut best) = (0.0, f64::NEG_INFINITY);
         let mut points = vec![];
         for (time, value) in epochs {
             (seconds, best) = (seconds + time, best.max(*value));
             points.push((seconds, best));
         }
-        Course { points, epoch: epochs.iter().map(|epoch| epoch.0).fold(f64::INFINITY, f64::min) }
+        Curve { points, epoch: epochs.iter().map(|epoch| epoch.0).fold(f64::INFINITY, f64::min) }
     }
 
-    /// When a value was first reached.
-    fn reached(&self, value: f64) -> Option<f64> {
+    /// Seconds until a value was first reached.
+    fn seconds_to(&self, value: f64) -> Option<f64> {
         self.points.iter().find(|point| point.1 >= value).map(|point| point.0)
     }
 }
 
-/// Everything about one net.
+/// Measurements of one net.
 #[derive(Debug, Serialize)]
-struct Found {
+struct NetTimes {
     net: &'static str,
     difference: f64,
-    v1: Course,
-    v2: Course,
+    v1: Curve,
+    v2: Curve,
     lines: Vec<Line>,
 }
 
@@ -186,7 +199,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         shape::dataset(&lengths, FEATURES, seed.wrapping_add(part as u64))
     });
     let (training, valid) = (training?, valid?);
-    let mut found = vec![];
+    let mut results = vec![];
     for net in NETS {
         let start = Instant::now();
         let mut difference = 0.0_f64;
@@ -200,37 +213,37 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         let v2 = by_documents(net, &sizes, &training, &valid, (seed, device))?;
         let subject = Subject { objective: OBJECTIVE, truncated: TRUNCATED, net };
         let lines = scaling::measure(sizes.scaling, subject, seed, device)?;
-        let one = Found { net: net.name(), difference, v1, v2, lines };
+        let one = NetTimes { net: net.name(), difference, v1, v2, lines };
         execution.keep(net.name(), &one, start.elapsed().as_secs_f64())?;
-        found.push(one);
+        results.push(one);
     }
-    report::report(execution.scale(), &sizes, &training, &found)
+    report::report(execution.scale(), &sizes, &training, &results)
 }
 
-/// The numbers of documents of some queries: skewed as those of web queries, with the paper's mean.
+/// Numbers of documents of queries: skewed like those of web queries, with the paper's mean.
 fn lengths(queries: usize, seed: u64) -> Vec<usize> {
-    let drawn = shape::lengths(queries, seed);
-    let factor = DOCUMENTS / mean(&drawn.iter().map(|&length| length as f64).collect::<Vec<_>>());
-    // What rounding leaves over is carried on, so that the mean is met.
+    let lengths = shape::lengths(queries, seed);
+    let factor = DOCUMENTS / mean(&lengths.iter().map(|&length| length as f64).collect::<Vec<_>>());
+    // Rounding errors are carried over, so that the mean is exact.
     let mut carried = 0.0;
-    let scaled = drawn.into_iter().map(|length| {
-        let wished = length as f64 * factor + carried;
-        let taken = wished.round().max(2.0);
-        carried = wished - taken;
-        taken as usize
+    let scaled = lengths.into_iter().map(|length| {
+        let exact = length as f64 * factor + carried;
+        let rounded = exact.round().max(2.0);
+        carried = exact - rounded;
+        rounded as usize
     });
     scaled.collect()
 }
 
-/// V1, epoch by epoch.
+/// Trains with V1.
 fn by_pairs(
     net: NetShape,
     sizes: &Sizes,
     training: &Dataset,
     valid: &Dataset,
     (seed, device): (u64, &Device),
-) -> anyhow::Result<Course> {
-    let metric = parse(MEASURE)?;
+) -> anyhow::Result<Curve> {
+    let metric = parse(METRIC)?;
     let mut pairs = EveryPair::new(OBJECTIVE, net, FEATURES, seed, device)?;
     let mut epochs = vec![];
     for _ in 0..sizes.epochs {
@@ -243,28 +256,28 @@ fn by_pairs(
             evaluate(&*metric, &pairs.scores(valid)?, valid.labels(), valid.offsets(), &Conventions::default())?;
         epochs.push((seconds, Summary::of(&values).mean));
     }
-    Ok(Course::of(&epochs))
+    Ok(Curve::new(&epochs))
 }
 
-/// V2, epoch by epoch: the library's own training loop, one update per query.
+/// Trains with V2, the library's training loop, with one update per query.
 fn by_documents(
     net: NetShape,
     sizes: &Sizes,
     training: &Dataset,
     valid: &Dataset,
     (seed, device): (u64, &Device),
-) -> anyhow::Result<Course> {
+) -> anyhow::Result<Curve> {
     let config = epoch::config(OBJECTIVE, net, GradientPath::Lambda, 1, seed)?;
     let objective = scaling::by(&config.objective, PairAlgorithm::Direct)?;
     let mut trainer =
-        Trainer::new(TrainConfig { objective, metric: MEASURE.into(), ..config }, training, valid, device)?;
+        Trainer::new(TrainConfig { objective, metric: METRIC.into(), ..config }, training, valid, device)?;
     let mut epochs = vec![];
     for _ in 0..sizes.epochs {
-        // Judging the validation and training queries is part of these seconds, to V2's disadvantage.
+        // These seconds include the evaluation of training and validation queries, to V2's disadvantage.
         let record = trainer.epoch()?;
         epochs.push((record.seconds, record.valid));
     }
-    Ok(Course::of(&epochs))
+    Ok(Curve::new(&epochs))
 }
 
 #[cfg(test)]
@@ -279,9 +292,9 @@ mod tests {
     }
 
     #[test]
-    fn a_course_knows_when_a_value_was_reached() {
-        let course = Course::of(&[(2.0, 0.5), (1.0, 0.7), (3.0, 0.6)]);
-        assert_eq!(course.points, [(2.0, 0.5), (3.0, 0.7), (6.0, 0.7)]);
-        assert_eq!((course.epoch, course.reached(0.6), course.reached(0.8)), (1.0, Some(3.0), None));
+    fn a_curve_has_the_time_to_a_value() {
+        let curve = Curve::new(&[(2.0, 0.5), (1.0, 0.7), (3.0, 0.6)]);
+        assert_eq!(curve.points, [(2.0, 0.5), (3.0, 0.7), (6.0, 0.7)]);
+        assert_eq!((curve.epoch, curve.seconds_to(0.6), curve.seconds_to(0.8)), (1.0, Some(3.0), None));
     }
 }

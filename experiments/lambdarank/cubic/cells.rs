@@ -1,4 +1,4 @@
-//! What is run: each method and net on each function, and what came out.
+//! Runs: each method and net on each function.
 
 use super::{Sizes, train};
 use crate::harness::finding::{Finding, no_epoch, no_learning_rate, no_share};
@@ -8,22 +8,22 @@ use crate::lambdarank::schedule::{METHODS, Method, NETS};
 use serde::{Deserialize, Serialize};
 use train::Parts;
 
-/// How labels are called, and so what they gain.
+/// Numbering of the labels, which determines their gains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
     /// 0, 2, 3, 4, 5: the paper's gains 0, 3, 7, 15, 31.
     Paper,
     /// 0 to 4: gains 0, 1, 3, 7, 15.
-    Plain,
-    /// The paper's, of training and validation, handed out anew at random within each query.
+    Consecutive,
+    /// The paper's labels, shuffled within each query for training and validation.
     Shuffled,
 }
 
 impl Labels {
-    /// The shares of the labels, label 0 first.
+    /// Shares of the labels, label 0 first.
     pub fn mix(self) -> &'static str {
         match self {
-            Labels::Plain => "0.52,0.32,0.13,0.02,0.01",
+            Labels::Consecutive => "0.52,0.32,0.13,0.02,0.01",
             _ => "0.52,0,0.32,0.13,0.02,0.01",
         }
     }
@@ -31,7 +31,7 @@ impl Labels {
     fn prefix(self) -> &'static str {
         match self {
             Labels::Paper => "",
-            Labels::Plain => "plain gains ",
+            Labels::Consecutive => "plain gains ",
             Labels::Shuffled => "shuffled ",
         }
     }
@@ -48,15 +48,14 @@ pub struct Cell {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct CellResult {
     pub learning_rate: f64,
-    /// Each step size of the short search, and the best validation NDCG@10 that it reached.
+    /// Each learning rate of the search and its best validation NDCG@10.
     pub trials: Vec<(f64, f64)>,
-    /// The best of them at full length, the same.
+    /// The same for the best learning rates at full length.
     pub full: Vec<(f64, f64)>,
     pub best_epoch: usize,
     pub epochs: usize,
-    /// How often training started again.
     pub restarts: usize,
     pub valid: f64,
     /// Mean NDCG of the test queries at depths 1 to 10.
@@ -65,7 +64,7 @@ pub struct Found {
     pub per_query: Option<Packed>,
 }
 
-impl Finding for Found {
+impl Finding for CellResult {
     fn impossible(&self) -> Option<String> {
         let trials = self.trials.iter().chain(&self.full);
         no_learning_rate(trials.clone().map(|trial| trial.0).chain([self.learning_rate]))
@@ -91,59 +90,62 @@ fn cells(functions: u64, nets: &[NetShape], labels: Labels, seed: u64) -> Vec<Jo
     jobs
 }
 
-/// What is done in one cell.
-type Work<'a> = dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<Found> + Sync + 'a;
+/// Runs one cell.
+type Work<'a> = dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<CellResult> + Sync + 'a;
 
 pub fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let sizes = super::sizes(execution.scale());
-    let kept = OneEntryCache::default();
+    let cache = OneEntryCache::default();
     let each = |jobs: &[Job<Cell>], work: &Work<'_>| {
         execution.run_all(jobs, |job, ticker| {
-            let key = (job.what.function, job.what.labels == Labels::Plain);
-            let parts = kept.get(key, || train::generate(execution, &sizes, job.what.function, job.what.labels))?;
+            let key = (job.what.function, job.what.labels == Labels::Consecutive);
+            let parts = cache.get(key, || train::generate(execution, &sizes, job.what.function, job.what.labels))?;
             work(job, &parts, ticker)
         })
     };
     let control = cells(sizes.functions, &[NetShape::Linear], Labels::Shuffled, 0);
-    let ablation = cells(sizes.ablated, &NETS, Labels::Plain, 0);
+    let ablation = cells(sizes.ablated, &NETS, Labels::Consecutive, 0);
     let mut jobs = cells(sizes.functions, &NETS, Labels::Paper, 0);
-    let again: Vec<Job<Cell>> =
+    let further: Vec<Job<Cell>> =
         (1..sizes.seeds).flat_map(|seed| cells(sizes.functions, &NETS, Labels::Paper, seed)).collect();
-    [&control, &ablation, &jobs, &again].into_iter().try_for_each(|jobs| execution.check::<Cell, Found>(jobs))?;
-    let shuffled = each(&control, &|job, parts, ticker| train::shuffled(execution, &sizes, job, parts, ticker))?;
-    let mut found = each(&jobs, &|job, parts, ticker| train::tuned(execution, &sizes, job, parts, ticker))?;
+    [&control, &ablation, &jobs, &further]
+        .into_iter()
+        .try_for_each(|jobs| execution.check::<Cell, CellResult>(jobs))?;
+    let shuffled = each(&control, &|job, parts, ticker| train::train_shuffled(execution, &sizes, job, parts, ticker))?;
+    let mut results = each(&jobs, &|job, parts, ticker| train::train_tuned(execution, &sizes, job, parts, ticker))?;
     let chosen: Vec<(String, f64)> =
-        jobs.iter().zip(&found).map(|(job, found)| (job.key.clone(), found.learning_rate)).collect();
-    found.extend(each(&again, &|job, parts, ticker| {
+        jobs.iter().zip(&results).map(|(job, result)| (job.key.clone(), result.learning_rate)).collect();
+    results.extend(each(&further, &|job, parts, ticker| {
         let first = job.key.replace(&format!("seed {}", job.what.seed), "seed 0");
-        let step = chosen.iter().find(|(key, _)| *key == first).map_or(f64::NAN, |(_, step)| *step);
-        train::at(execution, &sizes, job, parts, &[step], vec![], (ticker, 0.0))
+        let learning_rate = chosen.iter().find(|(key, _)| *key == first).map_or(f64::NAN, |(_, rate)| *rate);
+        train::train_at(execution, &sizes, job, parts, &[learning_rate], vec![], (ticker, 0.0))
     })?);
-    jobs.extend(again);
+    jobs.extend(further);
     let one = Sizes { candidates: 1, ..super::sizes(execution.scale()) };
-    let plain = each(&ablation, &|job, parts, ticker| train::tuned(execution, &one, job, parts, ticker))?;
-    let pair =
-        |jobs: Vec<Job<Cell>>, found: Vec<Found>| Runs(jobs.into_iter().map(|job| job.what).zip(found).collect());
+    let plain = each(&ablation, &|job, parts, ticker| train::train_tuned(execution, &one, job, parts, ticker))?;
+    let pair = |jobs: Vec<Job<Cell>>, results: Vec<CellResult>| {
+        Runs(jobs.into_iter().map(|job| job.what).zip(results).collect())
+    };
     super::report::report(
         execution.scale(),
         &sizes,
-        &pair(jobs, found),
+        &pair(jobs, results),
         &pair(ablation, plain),
         &pair(control, shuffled),
     )
 }
 
-/// What came out of each cell.
-pub struct Runs(pub Vec<(Cell, Found)>);
+/// All cells with their results.
+pub struct Runs(pub Vec<(Cell, CellResult)>);
 
 impl Runs {
-    /// One number per function: NDCG at a depth, the mean over seeds.
+    /// NDCG at a depth for each function, mean over seeds.
     pub fn units(&self, method: Method, net: NetShape, depth: usize) -> Vec<f64> {
         let chosen = self.0.iter().filter(|(cell, _)| cell.method == method && cell.net == net);
-        by_unit(chosen.map(|(cell, found)| (cell.function, found.test[depth - 1])))
+        by_unit(chosen.map(|(cell, result)| (cell.function, result.test[depth - 1])))
     }
 
-    /// LambdaRank less RankNet.
+    /// LambdaRank minus RankNet, for each function.
     pub fn gaps(&self, net: NetShape, depth: usize) -> Vec<f64> {
         less(&self.units(Method::LambdaRank, net, depth), &self.units(Method::RankNet, net, depth))
     }

@@ -1,6 +1,6 @@
-//! What the runs say.
+//! Report: tables and figure.
 
-use super::cells::{Cell, Found, Runs};
+use super::cells::{Cell, CellResult, Runs};
 use super::{DEPTHS, ENDS, Sizes};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::trainings::{self, Went};
@@ -10,8 +10,8 @@ use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
 use burnrank::analysis::significance::t_test;
 use burnrank::internal::text::{Table, signed};
 
-/// Below this chance the control is broken.
-const CHANCE: f64 = 0.001;
+/// The control fails below this p-value.
+const MINIMUM_P: f64 = 0.001;
 
 pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: &Runs) -> anyhow::Result<Report> {
     let mut evidence = vec![];
@@ -27,7 +27,7 @@ pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: 
         evidence,
         controls: vec![control(shuffled)],
         main: format!(
-            "LambdaRank less RankNet, NDCG@1 and @10: linear {} and {}, two-layer {} and {}",
+            "LambdaRank minus RankNet, NDCG@1 and @10: linear {} and {}, two-layer {} and {}",
             gap(NetShape::Linear),
             gap10(NetShape::Linear),
             gap(NetShape::TwoLayer),
@@ -36,17 +36,17 @@ pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: 
         protocol: protocol_text(sizes),
         deviations: deviations(scale, sizes),
         notes: vec![
-            "The paper prints no numbers for this figure, only curves on an axis from 0.55 to 0.75, so there are no \
-             points to draw beside ours: its statements are tested. \"The gap increases at higher relevance levels\" \
-             is read as: towards the top of the list."
+            "The paper prints no numbers for this figure, only curves on an axis from 0.55 to 0.75, so its statements \
+             are tested instead of points. We interpret \"the gap increases at higher relevance levels\" as: towards \
+             the top of the list."
                 .into(),
             format!(
-                "Training started again {:.1} times per run on average. What every step size reached, in the short search and at \
-                 full length, is in `results.json`.",
-                mean(&runs.0.iter().map(|(_, found)| found.restarts as f64).collect::<Vec<_>>())
+                "Training restarted {:.1} times per run on average. Validation values of all learning rates, in the search and \
+                 at full length, are in `results.json`.",
+                mean(&runs.0.iter().map(|(_, result)| result.restarts as f64).collect::<Vec<_>>())
             ),
         ],
-        tables: vec![table(runs), went(sizes, runs)],
+        tables: vec![table(runs), limits_table(sizes, runs)],
         figure: figure::draw(&panels(runs))?,
         ..Report::default()
     })
@@ -57,11 +57,11 @@ fn control(shuffled: &Runs) -> Control {
     let p = t_test(&gaps).map_or(1.0, |test| test.p);
     Control {
         description:
-            "labels of training and validation shuffled within queries, linear nets: LambdaRank less RankNet, NDCG@10"
+            "labels of training and validation shuffled within queries, linear nets: LambdaRank minus RankNet, NDCG@10"
                 .into(),
-        expected: format!("no difference (p >= {CHANCE})"),
+        expected: format!("no difference (p >= {MINIMUM_P})"),
         ours: format!("{}, p = {p:.3}", signed(mean(&gaps), 4)),
-        holds: p >= CHANCE,
+        holds: p >= MINIMUM_P,
     }
 }
 
@@ -83,15 +83,15 @@ fn table(runs: &Runs) -> Table {
     table
 }
 
-fn went(sizes: &Sizes, runs: &Runs) -> Table {
-    let one = |(cell, found): &(Cell, Found)| {
-        let tried = || found.trials.iter().map(|trial| trial.0);
-        let ends = [tried().fold(f64::INFINITY, f64::min), tried().fold(f64::NEG_INFINITY, f64::max)];
+fn limits_table(sizes: &Sizes, runs: &Runs) -> Table {
+    let one = |(cell, result): &(Cell, CellResult)| {
+        let rates = || result.trials.iter().map(|trial| trial.0);
+        let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(f64::NEG_INFINITY, f64::max)];
         Went {
-            step: Some(found.learning_rate),
-            // Further seeds take over the step size of the first.
-            at_edge: (!found.trials.is_empty()).then(|| ends.contains(&found.learning_rate)),
-            ..Went::new(format!("{:?}, {}", cell.method, cell.net.name()), found.best_epoch, sizes.epochs(cell.net))
+            step: Some(result.learning_rate),
+            // Further seeds use the learning rate of the first.
+            at_edge: (!result.trials.is_empty()).then(|| ends.contains(&result.learning_rate)),
+            ..Went::new(format!("{:?}, {}", cell.method, cell.net.name()), result.best_epoch, sizes.epochs(cell.net))
         }
     };
     trainings::table(&runs.0.iter().map(one).collect::<Vec<_>>())
@@ -132,7 +132,7 @@ fn panels(runs: &Runs) -> [Panel; 2] {
     };
     [
         panel("Cubic polynomial data", "mean NDCG of the test queries", curves, None),
-        panel("LambdaRank less RankNet", "NDCG", gaps.into(), Some(0.0)),
+        panel("LambdaRank minus RankNet", "NDCG", gaps.into(), Some(0.0)),
     ]
 }
 
@@ -142,27 +142,28 @@ fn protocol_text(sizes: &Sizes) -> Vec<String> {
     vec![
         format!(
             "Data: {functions} random cubic polynomials as in the RankNet paper, each with {train} training, {valid} \
-             validation and {test} test queries of 50 documents, 50 features; labels 0, 2, 3, 4 and 5, which gain 0, \
-             3, 7, 15 and 31, in the shares 52, 32, 13, 2 and 1 percent. {seeds} seeds of weights and order of queries \
-             for each function and method."
+             validation and {test} test queries of 50 documents, 50 features; labels 0, 2, 3, 4 and 5 with gains 0, 3, \
+             7, 15 and 31 and shares of 52, 32, 13, 2 and 1 percent. {seeds} seeds for the weights and the order of \
+             queries, for each function and method."
         ),
         format!(
             "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten hidden \
-             units; plain gradient descent, one update per query; the step size times 0.8 when the training cost rose \
-             (RankNet: its loss; LambdaRank: NDCG@10 fell); {} epochs in all for linear nets and {} for two-layer \
-             nets, from new random weights after {STALLED} epochs without a lower training cost; the epoch of the best \
-             validation NDCG@10 is judged. Once the step size is below {} of the first, weights hardly move any more: \
-             the {STALLED} idle epochs are counted, but not run.",
+             units; plain gradient descent, one update per query; the learning rate is multiplied by 0.8 when the \
+             training cost rises (RankNet: its loss; LambdaRank: NDCG@10 falls); {} epochs in all for linear nets and \
+             {} for two-layer nets, with restarts from new random weights after {STALLED} epochs without a lower \
+             training cost. The epoch with the best validation NDCG@10 is evaluated. Once the learning rate is below \
+             {} of the initial one, weights hardly change: the {STALLED} idle epochs are counted but not run.",
             sizes.epochs[0], sizes.epochs[1], FROZEN
         ),
         format!(
-            "Step size: of five in steps of about 3, and more while the best is at the end, the best {candidates} by \
-             the validation NDCG@10 of {} epochs are trained at full length, with the first seed; the best of these on \
-             validation is taken for all seeds. The same for both methods. Nothing is chosen on test queries.",
+            "Learning rate: five values in steps of about 3, extended while the best is at an end. The best {candidates} by \
+             the validation NDCG@10 of {} epochs are trained at full length with the first seed; the best of these on \
+             validation queries is used for all seeds. The same holds for both methods. Test queries are not used for \
+             selection.",
             sizes.search_epochs
         ),
         format!(
-            "Ablation: gains 0, 1, 3, 7, 15 on {} functions, one seed, only the best step size of the short search at \
+            "Ablation: gains 0, 1, 3, 7, 15 on {} functions, one seed, only the best learning rate of the search at \
              full length. Control: training and validation labels shuffled within each query, {} epochs.",
             sizes.ablated, sizes.control_epochs
         ),
@@ -173,17 +174,17 @@ fn deviations(scale: Scale, sizes: &Sizes) -> Vec<String> {
     let [train, valid, test] = sizes.queries;
     let mut all = vec![
         format!(
-            "{train}, {valid} and {test} queries for each of {} functions instead of 10,000, 5,000 and 10,000 of (it \
-             seems) one function: many functions say more about the claim than many queries of one.",
+            "{train}, {valid} and {test} queries for each of {} functions instead of 10,000, 5,000 and 10,000 of \
+             (apparently) one function: many functions are stronger evidence than many queries of one function.",
             sizes.functions
         ),
-        "The paper's \"label distribution corresponding to real datasets\" is not printed; ours is a choice.".into(),
+        "The paper does not print its \"label distribution corresponding to real datasets\"; ours is a choice.".into(),
         format!(
-            "The paper trains every step size from 1e-7 to 1e-2 for 300 epochs; here a short search chooses those that \
-             are trained, for {} epochs (linear) or {}: the table of limits says how many best epochs are late.",
+            "The paper trains with every learning rate from 1e-7 to 1e-2 for 300 epochs; here a short search selects \
+             them, for {} epochs (linear) or {}. The table of limits shows how many best epochs are late.",
             sizes.epochs[0], sizes.epochs[1]
         ),
-        "Hidden units are tanh, and weights start uniform in ±1/sqrt(inputs): the paper says neither.".into(),
+        "Hidden units are tanh and initial weights are uniform in ±1/sqrt(inputs): the paper states neither.".into(),
     ];
     if scale == Scale::Quick {
         all.push("Quick: far fewer functions, queries and epochs.".into());

@@ -1,6 +1,6 @@
-//! How one cell is trained: a short search, the best step sizes at full length, or shuffled labels.
+//! Training of one cell: a short search, the best learning rates at full length, or shuffled labels.
 
-use super::cells::{Cell, Found, Labels};
+use super::cells::{Cell, CellResult, Labels};
 use super::{DEPTHS, Sizes};
 use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::units::mean;
@@ -30,19 +30,19 @@ pub fn generate(execution: &Execution<'_>, sizes: &Sizes, function: u64, labels:
     Ok([part(0..train)?, part(train..train + valid)?, part(train + valid..train + valid + test)?])
 }
 
-/// What weights and shuffles follow from.
+/// Seed of the weights and of the order of queries.
 fn seed_of(execution: &Execution<'_>, cell: &Cell) -> u64 {
     execution.session.seed.wrapping_mul(100_000).wrapping_add(cell.function * 100 + cell.seed)
 }
 
-/// A short search, the best step sizes at full length, the best of these on the test queries.
-pub fn tuned(
+/// Runs a short search, trains with the best learning rates at full length, and evaluates the best of these on the test queries.
+pub fn train_tuned(
     execution: &Execution<'_>,
     sizes: &Sizes,
     job: &Job<Cell>,
     parts: &Parts,
     ticker: &Ticker<'_>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<CellResult> {
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
     let data = Arc::new(TrainingData::new(config.scaling, &parts[0], &parts[1])?);
     let search = TrainConfig { epochs: sizes.search_epochs, ..config };
@@ -56,29 +56,29 @@ pub fn tuned(
     )?;
     let all = trials.clone();
     trials.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let steps: Vec<f64> = trials.iter().take(sizes.candidates).map(|trial| trial.0).collect();
+    let rates: Vec<f64> = trials.iter().take(sizes.candidates).map(|trial| trial.0).collect();
     let share = (all.len() * sizes.search_epochs) as f64;
-    let share = share / (share + (steps.len() * sizes.epochs(job.what.net)) as f64);
+    let share = share / (share + (rates.len() * sizes.epochs(job.what.net)) as f64);
     ticker.tick(share);
-    at(execution, sizes, job, parts, &steps, all, (ticker, share))
+    train_at(execution, sizes, job, parts, &rates, all, (ticker, share))
 }
 
-/// Trains with each of the step sizes at full length; the best on validation is judged on the test queries.
-pub fn at(
+/// Trains with each learning rate at full length and evaluates the best on validation queries on the test queries.
+pub fn train_at(
     execution: &Execution<'_>,
     sizes: &Sizes,
     job: &Job<Cell>,
     [training, valid, test]: &Parts,
-    steps: &[f64],
+    rates: &[f64],
     trials: Vec<(f64, f64)>,
     (ticker, done): (&Ticker<'_>, f64),
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<CellResult> {
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
     let data = Arc::new(TrainingData::new(config.scaling, training, valid)?);
     let mut full = vec![];
     let mut best: Option<(f64, Trained)> = None;
-    for (number, &learning_rate) in steps.iter().enumerate() {
-        let place = |n: usize| done + (1.0 - done) * n as f64 / steps.len() as f64;
+    for (number, &learning_rate) in rates.iter().enumerate() {
+        let place = |n: usize| done + (1.0 - done) * n as f64 / rates.len() as f64;
         let config = TrainConfig { learning_rate, ..config.clone() };
         let key = format!("{} full {learning_rate}", job.key);
         let run = schedule::run(execution, &key, &config, &data, (ticker, (place(number), place(number + 1))))?;
@@ -87,10 +87,10 @@ pub fn at(
             best = Some((learning_rate, run));
         }
     }
-    let Some((learning_rate, Trained { model, epochs, restarts, best_epoch, valid: reached })) = best else {
-        anyhow::bail!("no step size to train with")
+    let Some((learning_rate, Trained { model, epochs, restarts, best_epoch, valid: best_valid })) = best else {
+        anyhow::bail!("no learning rate to train with")
     };
-    let (judged, per_query) = judged(&model, test)?;
+    let (test_means, per_query) = test_values(&model, test)?;
     if job.key == "lambdarank twolayer function 0 seed 0" {
         let source = format!(
             "random cubic polynomial 0 of seed {}, label shares {}",
@@ -98,24 +98,24 @@ pub fn at(
             Labels::Paper.mix()
         );
         let sets = [("train", source.as_str(), training), ("valid", &source, valid), ("test", &source, test)];
-        let values = [("ndcg@1".to_owned(), judged[0]), ("ndcg@10".to_owned(), judged[9])];
+        let values = [("ndcg@1".to_owned(), test_means[0]), ("ndcg@10".to_owned(), test_means[9])];
         export(execution, "lambdarank-cubic", &model, &sets, values)?;
     }
-    Ok(Found {
+    Ok(CellResult {
         learning_rate,
         trials,
         full,
         best_epoch,
         epochs,
         restarts,
-        valid: reached,
-        test: judged,
+        valid: best_valid,
+        test: test_means,
         per_query: Some(per_query),
     })
 }
 
 /// Mean NDCG of the test queries at all depths, and NDCG@10 of each query.
-fn judged(model: &burnrank::Model, test: &Dataset) -> anyhow::Result<(Vec<f64>, Packed)> {
+fn test_values(model: &burnrank::Model, test: &Dataset) -> anyhow::Result<(Vec<f64>, Packed)> {
     let mut all = vec![];
     let mut last = vec![];
     for depth in DEPTHS {
@@ -125,14 +125,14 @@ fn judged(model: &burnrank::Model, test: &Dataset) -> anyhow::Result<(Vec<f64>, 
     Ok((all, Packed::new(last)))
 }
 
-/// The control: what cannot be learned is learned by neither.
-pub fn shuffled(
+/// Control: training on shuffled labels.
+pub fn train_shuffled(
     execution: &Execution<'_>,
     sizes: &Sizes,
     job: &Job<Cell>,
     [training, valid, test]: &Parts,
     ticker: &Ticker<'_>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<CellResult> {
     let seed = seed_of(execution, &job.what);
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed)?;
     let config = TrainConfig { epochs: sizes.control_epochs, ..config };
@@ -140,7 +140,7 @@ pub fn shuffled(
     let data = TrainingData::new(config.scaling, shuffle(training)?, shuffle(valid)?)?;
     let place = (ticker, (0.0, 1.0));
     let model = crate::harness::train(execution, &job.key, &config, &Arc::new(data), place, |_| false)?;
-    Ok(Found {
+    Ok(CellResult {
         learning_rate: config.learning_rate,
         trials: vec![],
         full: vec![],
@@ -148,7 +148,7 @@ pub fn shuffled(
         epochs: config.epochs,
         restarts: 0,
         valid: model.best_value().unwrap_or(0.0),
-        test: judged(&model, test)?.0,
+        test: test_values(&model, test)?.0,
         per_query: None,
     })
 }

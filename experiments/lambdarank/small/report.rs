@@ -1,6 +1,6 @@
-//! What the runs say.
+//! Report: tables and figure.
 
-use super::{Cell, DEEP, DEPTHS, Data, FOLDS, Found, MARGIN, Pool, Sizes, Split};
+use super::{Cell, CellResult, DEEP, DEPTHS, Data, FOLDS, MARGIN, Pool, Sizes, Split};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::real::WHERE;
 use crate::harness::units::{less, mean};
@@ -9,43 +9,43 @@ use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
 use burnrank::internal::text::{Table, signed};
 use burnrank::metric::Summary;
 
-/// What came out of each cell.
-pub struct Runs(pub Vec<(Cell, Found)>);
+/// All cells with their results.
+pub struct Runs(pub Vec<(Cell, CellResult)>);
 
 impl Runs {
-    /// The test queries of each fold.
+    /// Values of the test queries, by fold.
     fn folds(&self, data: Data, method: Method, net: NetShape, depth: usize) -> Vec<&[f64]> {
         let chosen = self.0.iter().filter(|(cell, _)| cell.data == data && cell.method == method && cell.net == net);
-        chosen.map(|(_, found)| found.test[depth - 1].values()).collect()
+        chosen.map(|(_, result)| result.test[depth - 1].values()).collect()
     }
 
-    /// The mean of each fold.
+    /// Mean of each fold.
     fn by_fold(&self, data: Data, method: Method, net: NetShape, depth: usize) -> Vec<f64> {
         self.folds(data, method, net, depth).into_iter().map(mean).collect()
     }
 
-    /// The mean over all test queries, and half of its 95% interval over queries.
+    /// Mean over all test queries, and half of its 95% interval over queries.
     fn over_queries(&self, data: Data, method: Method, net: NetShape, depth: usize) -> (f64, f64) {
         let all: Vec<Option<f64>> = self.folds(data, method, net, depth).concat().into_iter().map(Some).collect();
         let summary = Summary::of(&all);
         (summary.mean, 1.96 * summary.standard_error)
     }
 
-    /// LambdaRank less RankNet in one sample, the mean over folds and depths.
+    /// LambdaRank minus RankNet in one sample, mean over folds and depths.
     fn gap(&self, data: Data, net: NetShape) -> f64 {
         let of = |method| mean(&DEPTHS.map(|depth| mean(&self.by_fold(data, method, net, depth))).collect::<Vec<_>>());
         of(Method::LambdaRank) - of(Method::RankNet)
     }
 
-    /// Whether the 95% intervals of both methods overlap at all depths.
-    fn overlap(&self, data: Data, net: NetShape) -> bool {
+    /// Returns whether the 95% intervals of both methods overlap at all depths.
+    fn intervals_overlap(&self, data: Data, net: NetShape) -> bool {
         DEPTHS.into_iter().all(|depth| {
             let [first, second] = METHODS.map(|method| self.over_queries(data, method, net, depth));
             (first.0 - second.0).abs() <= first.1 + second.1
         })
     }
 
-    /// The standard deviation over folds of NDCG@10, the mean of both methods, linear nets.
+    /// Standard deviation of NDCG@10 over folds, mean of both methods, linear nets.
     fn spread(&self, data: Data) -> f64 {
         let of =
             |method| Spread::of(&self.by_fold(data, method, NetShape::Linear, 10)).map_or(f64::NAN, |spread| spread.sd);
@@ -61,7 +61,7 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
     let whole = |method, net, depth| runs.by_fold(Data::Whole, method, net, depth);
     let gap = |net, depth| less(&whole(Method::LambdaRank, net, depth), &whole(Method::RankNet, net, depth));
     let overlapping = |net| {
-        let count = samples.iter().filter(|&&sample| runs.overlap(sample, net)).count();
+        let count = samples.iter().filter(|&&sample| runs.intervals_overlap(sample, net)).count();
         Evidence::fact(2 * count > samples.len(), format!("in {count} of {} samples", samples.len()))
     };
     let closer = gaps(NetShape::Linear)
@@ -93,7 +93,7 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
     if !pool.is_real {
         evidence.iter_mut().for_each(|(_, evidence)| *evidence = Evidence::missing("needs MQ2007 (--data)"));
         notes.push(
-            "Without real data nothing is tested; the numbers are of a few artificial queries, to try the program."
+            "Without real data nothing is tested; the numbers are of a few artificial queries that check the program."
                 .into(),
         );
     }
@@ -103,7 +103,7 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
             "nothing is tested without real data".into()
         } else {
             format!(
-                "400 queries, LambdaRank less RankNet: linear {}, two-layer {}; {}: linear LambdaRank less two-layer \
+                "400 queries, LambdaRank minus RankNet: linear {}, two-layer {}; {}: linear LambdaRank minus two-layer \
                  RankNet {}",
                 signed(mean(&gaps(NetShape::Linear)), 4),
                 signed(mean(&gaps(NetShape::TwoLayer)), 4),
@@ -208,28 +208,28 @@ fn protocol_text(sizes: &Sizes, pool: &Pool) -> Vec<String> {
     let whole: usize = pool.folds.first().map_or(0, |fold| fold.iter().map(burnrank::Dataset::n_queries).sum());
     vec![
         format!(
-            "Small: {} samples of {} queries of {} ({whole} queries), drawn at random, no query in two samples. Each \
-             is cut into five parts at random; each part is the test part once. 2+2+1: two parts train, two validate. \
-             3+1+1: three train, one validates. {} seeds.",
+            "Small: {} samples of {} queries of {} ({whole} queries), drawn at random, without overlap. Each sample is \
+             split at random into five parts; each part is the test part once. 2+2+1: two parts for training, two for \
+             validation. 3+1+1: three for training, one for validation. {} seeds.",
             pool.samples.len(),
             sizes.queries,
             pool.name,
             sizes.seeds[0]
         ),
-        format!("Large: {} in the {} folds that it comes with, {} seeds.", pool.name, pool.folds.len(), sizes.seeds[1]),
+        format!("Large: {} in its {} published folds, {} seeds.", pool.name, pool.folds.len(), sizes.seeds[1]),
         format!(
             "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten tanh \
              units; features scaled to 0 to 1 within each query; plain gradient descent, one update per query; the \
-             step size times 0.8 when the training cost rose; {} epochs ({} on the large set), from new random weights \
-             after {STALLED} epochs without a lower training cost or once the step size is below {FROZEN} of the \
-             first; the epoch of the best validation NDCG@10 is judged. Step size: of five in steps of about 3, and \
-             more while the best is at the end, the best on validation after {} epochs ({} on the large set).",
+             learning rate is multiplied by 0.8 when the training cost rises; {} epochs ({} on the large set), with \
+             restarts from new random weights after {STALLED} epochs without a lower training cost or once the learning \
+             rate is below {FROZEN} of the initial one. The epoch with the best validation NDCG@10 is evaluated. \
+             Learning rate: five values in steps of about 3, extended while the best is at an end; the best on \
+             validation queries after {} epochs ({} on the large set).",
             sizes.epochs, sizes.whole_epochs, sizes.search_epochs, sizes.whole_search
         ),
         format!(
-            "\"On top of\" is read as: within ±{MARGIN} NDCG, half of the distance of two marks on the axis of the \
-             paper's Figure 3. The {FOLDS} test parts of a sample are disjoint, but their training parts are not, so \
-             that a sample is one unit."
+            "We interpret \"on top of\" as within ±{MARGIN} NDCG, half the distance between ticks of the paper's Figure 3. \
+             The {FOLDS} test parts of a sample are disjoint but their training parts are not, so a sample is one unit."
         ),
     ]
 }
@@ -237,13 +237,12 @@ fn protocol_text(sizes: &Sizes, pool: &Pool) -> Vec<String> {
 fn deviations(scale: Scale, pool: &Pool) -> Vec<String> {
     let mut all = vec![
         format!(
-            "The paper's intranet and web data are not to be had: orderings on other data ({}), with labels 0 to 2 and \
+            "The paper's intranet and web data are not available: orderings on other data ({}), with labels 0 to 2 and \
              fewer documents and features.",
             pool.name
         ),
-        "One step size is trained at full length, where the paper trained all.".into(),
-        "The epochs of the best validation values are not among the stored results of this experiment, so that it cannot be said \
-         how many of them come near the limit of epochs."
+        "Only one learning rate is trained at full length; the paper trained all.".into(),
+        "The best epochs are not stored by this experiment, so the number of runs close to the limit of epochs is unknown."
             .into(),
     ];
     if scale == Scale::Quick {

@@ -1,4 +1,4 @@
-//! Facts about forces on documents: when they have a cost, and when it is convex.
+//! Facts about fields of lambdas: when they have a cost, and when it is convex.
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
@@ -8,9 +8,9 @@ use burnrank::{LambdaField, Objective};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Documents of the random fields.
+/// Number of documents of the random fields.
 const N: usize = 4;
-/// Random fields of each kind.
+/// Number of random fields of each kind.
 const FIELDS: usize = 200;
 
 /// `lambda_i = sum_j A_ij s_j + sum_jk B_ijk s_j s_k`.
@@ -22,14 +22,14 @@ struct Polynomial {
 impl Polynomial {
     /// A field without any symmetry.
     fn random(random: &mut ChaCha8Rng) -> Polynomial {
-        let mut draw = || random.random_range(-1.0..1.0);
+        let mut value = || random.random_range(-1.0..1.0);
         Polynomial {
-            linear: std::array::from_fn(|_| std::array::from_fn(|_| draw())),
-            square: std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| draw()))),
+            linear: std::array::from_fn(|_| std::array::from_fn(|_| value())),
+            square: std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| value()))),
         }
     }
 
-    /// The same with `A` and `B` made symmetric in all places: the slope of a cubic polynomial.
+    /// The same field with `A` and `B` symmetrised in all indices: the gradient of a cubic polynomial.
     fn symmetric(&self) -> Polynomial {
         let square = |i: usize, j: usize, k: usize| {
             let places = [(i, j, k), (i, k, j), (j, i, k), (j, k, i), (k, i, j), (k, j, i)];
@@ -60,27 +60,27 @@ fn axis(k: usize) -> [f64; N] {
     std::array::from_fn(|place| f64::from(u8::from(place == k)))
 }
 
-/// The integral of a field along a straight way, by Gauss's rule of three points on each of `parts` parts.
+/// Integral of a field along a straight path, by three-point Gaussian quadrature on each of `parts` parts.
 fn work(field: &dyn Fn(&[f64; N]) -> [f64; N], from: &[f64; N], to: &[f64; N], parts: usize) -> f64 {
-    let way = plus(to, -1.0, from);
+    let path = plus(to, -1.0, from);
     let third = 0.6_f64.sqrt();
     let rule = [(-third, 5.0 / 18.0), (0.0, 8.0 / 18.0), (third, 5.0 / 18.0)];
-    let at = |t: f64| dot(&field(&plus(from, t, &way)), &way);
+    let at = |t: f64| dot(&field(&plus(from, t, &path)), &path);
     let part = |part: usize| {
         rule.iter().map(|(x, w)| w * at((part as f64 + 0.5 + 0.5 * x) / parts as f64)).sum::<f64>() / parts as f64
     };
     (0..parts).map(part).sum()
 }
 
-/// By how much the slope of the cost that Poincaré's lemma builds (the work along the way from 0) is off, and the work around
-/// a triangle.
-fn built(field: &dyn Fn(&[f64; N]) -> [f64; N], corners: &[[f64; N]; 3], parts: usize) -> (f64, f64) {
+/// Largest error of the gradient of the cost that Poincaré's lemma constructs (the work along the path from 0), and the work
+/// around a triangle.
+fn potential_errors(field: &dyn Fn(&[f64; N]) -> [f64; N], corners: &[[f64; N]; 3], parts: usize) -> (f64, f64) {
     let cost = |s: &[f64; N]| work(field, &[0.0; N], s, parts);
     let step = 1e-4;
     let s = &corners[0];
-    let slope = |k| (cost(&plus(s, step, &axis(k))) - cost(&plus(s, -step, &axis(k)))) / (2.0 * step);
-    let here = field(s);
-    let off = (0..N).map(|k| (slope(k) - here[k]).abs()).fold(0.0, f64::max);
+    let gradient = |k| (cost(&plus(s, step, &axis(k))) - cost(&plus(s, -step, &axis(k)))) / (2.0 * step);
+    let lambdas = field(s);
+    let off = (0..N).map(|k| (gradient(k) - lambdas[k]).abs()).fold(0.0, f64::max);
     let around: f64 = (0..3).map(|k| work(field, &corners[k], &corners[(k + 1) % 3], parts)).sum();
     (off, around.abs())
 }
@@ -102,7 +102,7 @@ pub fn poincare(session: &Session) -> anyhow::Result<Checked> {
         let any = Polynomial::random(&mut random);
         let corners: [[f64; N]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| random.random_range(-1.0..1.0)));
         let of = |field: &Polynomial| {
-            let (off, around) = built(&|s| field.at(s), &corners, 2);
+            let (off, around) = potential_errors(&|s| field.at(s), &corners, 2);
             [asymmetry(field, &corners[0]), off, around]
         };
         let (symmetric, any) = (of(&any.symmetric()), of(&any));
@@ -113,11 +113,11 @@ pub fn poincare(session: &Session) -> anyhow::Result<Checked> {
     let field = ranknet.as_field()?;
     let labels = [0.0, 1.0, 2.0, 1.0];
     let at = |s: &[f64; N]| -> [f64; N] {
-        let forces = field.lambdas(s, &labels, &order(s));
-        std::array::from_fn(|k| forces[k])
+        let lambdas = field.lambdas(s, &labels, &order(s));
+        std::array::from_fn(|k| lambdas[k])
     };
     let corners = [[0.3, -0.2, 0.9, 0.5], [1.3, 0.1, -0.4, 0.2], [-0.8, 0.7, 0.6, -1.0]];
-    let (off, around) = built(&at, &corners, 50);
+    let (off, around) = potential_errors(&at, &corners, 50);
     let ours = format!(
         "{FIELDS} fields of symmetric Jacobian (largest asymmetry {:.0e}): the built cost's slope is off by at most \
          {:.0e}, work around a triangle at most {:.0e}; {FIELDS} others (smallest asymmetry {:.2}): off by at least \
@@ -128,13 +128,13 @@ pub fn poincare(session: &Session) -> anyhow::Result<Checked> {
     Checked::new(exact && open[0] > 1e-3 && open[1] > 1e-3, ours)
 }
 
-/// A random symmetric matrix whose smallest eigenvalue is this.
+/// A random symmetric matrix with the given smallest eigenvalue.
 fn with_smallest(smallest: f64, random: &mut ChaCha8Rng) -> anyhow::Result<Vec<f64>> {
     let factor: Vec<f64> = (0..N * N).map(|_| random.random_range(-1.0..1.0)).collect();
     let mut matrix: Vec<f64> =
         (0..N * N).map(|at| (0..N).map(|k| factor[at / N * N + k] * factor[at % N * N + k]).sum()).collect();
-    let now = eigenvalues(&matrix)?[0];
-    matrix.iter_mut().step_by(N + 1).for_each(|diagonal| *diagonal += smallest - now);
+    let current = eigenvalues(&matrix)?[0];
+    matrix.iter_mut().step_by(N + 1).for_each(|diagonal| *diagonal += smallest - current);
     Ok(matrix)
 }
 
@@ -142,7 +142,7 @@ fn quadratic(matrix: &[f64], s: &[f64; N]) -> f64 {
     0.5 * (0..N * N).map(|at| matrix[at] * s[at / N] * s[at % N]).sum::<f64>()
 }
 
-/// Whether any of many random chords lies below the middle of the function.
+/// Returns whether any of many random chords lies below the function at its midpoint.
 fn any_chord_below(matrix: &[f64], random: &mut ChaCha8Rng) -> bool {
     (0..2000).any(|_| {
         let mut point = || -> [f64; N] { std::array::from_fn(|_| random.random_range(-1.0..1.0)) };
@@ -154,25 +154,26 @@ fn any_chord_below(matrix: &[f64], random: &mut ChaCha8Rng) -> bool {
 
 pub fn convex_where_positive(session: &Session) -> anyhow::Result<Checked> {
     let mut random = ChaCha8Rng::seed_from_u64(session.seed ^ 5);
-    let (mut convex, mut not) = (0, 0);
+    let (mut convex, mut nonconvex) = (0, 0);
     for _ in 0..FIELDS {
         let positive = with_smallest(0.0, &mut random)?;
         convex += usize::from(!any_chord_below(&positive, &mut random));
         let indefinite = with_smallest(-0.5, &mut random)?;
-        not += usize::from(any_chord_below(&indefinite, &mut random));
+        nonconvex += usize::from(any_chord_below(&indefinite, &mut random));
     }
-    let ours =
-        format!("{convex} of {FIELDS} with a smallest eigenvalue of 0 are convex; {not} of {FIELDS} with -0.5 are not");
-    Checked::new(convex == FIELDS && not == FIELDS, ours)
+    let ours = format!(
+        "{convex} of {FIELDS} with a smallest eigenvalue of 0 are convex; {nonconvex} of {FIELDS} with -0.5 are not"
+    );
+    Checked::new(convex == FIELDS && nonconvex == FIELDS, ours)
 }
 
-/// A push of constant size on both documents of each pair in the wrong order; by ranks, where `ranked`.
+/// Lambdas of constant size for each pair in the wrong order; if `ranked`, the size depends on the ranks.
 #[derive(Debug)]
-struct Pushes {
+struct ConstantLambdas {
     ranked: bool,
 }
 
-impl LambdaField for Pushes {
+impl LambdaField for ConstantLambdas {
     fn name(&self) -> String {
         "pushes".into()
     }
@@ -181,9 +182,9 @@ impl LambdaField for Pushes {
         let mut lambdas = vec![0.0; scores.len()];
         for (upper, &i) in order.iter().enumerate() {
             for (lower, &j) in order.iter().enumerate().skip(upper + 1).filter(|(_, j)| labels[**j] > labels[i]) {
-                let push = if self.ranked { discount(upper) - discount(lower) } else { 1.0 };
-                lambdas[i] -= push;
-                lambdas[j] += push;
+                let lambda = if self.ranked { discount(upper) - discount(lower) } else { 1.0 };
+                lambdas[i] -= lambda;
+                lambdas[j] += lambda;
             }
         }
         lambdas
@@ -196,7 +197,7 @@ const GRADES: [f32; 6] = [0.0, 1.0, 2.0, 0.0, 3.0, 1.0];
 pub fn piecewise_constant(_: &Session) -> anyhow::Result<Checked> {
     let (mut worst, mut lowest) = (0.0f64, f64::INFINITY);
     for ranked in [false, true] {
-        let report = FieldReport::new(&Pushes { ranked }, &SCORES, &GRADES)?;
+        let report = FieldReport::new(&ConstantLambdas { ranked }, &SCORES, &GRADES)?;
         (worst, lowest) = (worst.max(report.largest), lowest.min(report.smallest_eigenvalue));
     }
     Checked::new(
@@ -206,7 +207,7 @@ pub fn piecewise_constant(_: &Session) -> anyhow::Result<Checked> {
 }
 
 pub fn piecewise_constant_has_a_cost(_: &Session) -> anyhow::Result<Checked> {
-    let of = |ranked| FieldReport::new(&Pushes { ranked }, &SCORES, &GRADES);
+    let of = |ranked| FieldReport::new(&ConstantLambdas { ranked }, &SCORES, &GRADES);
     let (plain, ranked) = (of(false)?, of(true)?);
     let sideways = ranked.crossings.iter().map(|crossing| crossing.sideways).fold(0.0, f64::max);
     let has = |report: &FieldReport| report.potential == Potential::Conservative;
@@ -219,7 +220,7 @@ pub fn piecewise_constant_has_a_cost(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(has(&plain) && has(&ranked), ours)
 }
 
-/// Linear forces of a symmetric matrix: `lambda = -M s` in the library's sign, so that the cost is `s M s / 2`.
+/// Linear lambdas of a symmetric matrix: `lambda = -M s` in the library's sign, so that the cost is `s M s / 2`.
 #[derive(Debug)]
 struct Linear(Vec<f64>);
 
@@ -257,7 +258,7 @@ pub fn regulariser(session: &Session) -> anyhow::Result<Checked> {
     Checked::new(worst < 1e-6 && before < 0.0 && after > 0.0, ours)
 }
 
-/// Springs between all documents: stiffness and length at rest of each pair.
+/// Springs between all documents: stiffness and rest length of each pair.
 struct Springs(Vec<(usize, usize, f64, f64)>);
 
 impl Springs {
@@ -274,15 +275,15 @@ impl Springs {
         self.0.iter().map(|&(i, j, k, rest)| 0.5 * k * (s[i] - s[j] - rest).powi(2)).sum()
     }
 
-    /// Energy after gradient descent from somewhere.
+    /// Energy after gradient descent from the given positions.
     fn settle(&self, mut s: [f64; N]) -> f64 {
         for _ in 0..5000 {
-            let mut slope = [0.0; N];
+            let mut gradient = [0.0; N];
             for &(i, j, k, rest) in &self.0 {
                 let pull = k * (s[i] - s[j] - rest);
-                (slope[i], slope[j]) = (slope[i] + pull, slope[j] - pull);
+                (gradient[i], gradient[j]) = (gradient[i] + pull, gradient[j] - pull);
             }
-            s = plus(&s, -0.05, &slope);
+            s = plus(&s, -0.05, &gradient);
             if s.iter().any(|s| s.abs() > 1e8) {
                 break;
             }
@@ -301,9 +302,10 @@ pub fn springs(session: &Session) -> anyhow::Result<Checked> {
         let (low, high) =
             ends.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(*end), high.max(*end)));
         spread = spread.max(high - low);
-        // All springs push instead of pulling.
-        let odd = Springs::random(-2.0..-0.5, &mut random);
-        unbounded += usize::from(odd.settle(std::array::from_fn(|_| random.random_range(-1.0..1.0))).abs() > 1e12);
+        // Negative stiffness: all springs repel.
+        let repelling = Springs::random(-2.0..-0.5, &mut random);
+        unbounded +=
+            usize::from(repelling.settle(std::array::from_fn(|_| random.random_range(-1.0..1.0))).abs() > 1e12);
     }
     let ours = format!(
         "20 systems of positive stiffness, 20 starts each: final energies differ by at most {spread:.0e}; {unbounded} \
@@ -317,14 +319,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rule_of_three_points_is_exact_to_the_fifth_power() {
+    fn quadrature_is_exact_to_the_fifth_power() {
         let field = |s: &[f64; N]| [s[0].powi(5), 0.0, 0.0, 0.0];
-        let found = work(&field, &[0.0; N], &[2.0, 0.0, 0.0, 0.0], 1);
-        assert!((found - 64.0 / 6.0).abs() < 1e-12, "{found}");
+        let integral = work(&field, &[0.0; N], &[2.0, 0.0, 0.0, 0.0], 1);
+        assert!((integral - 64.0 / 6.0).abs() < 1e-12, "{integral}");
     }
 
     #[test]
-    fn symmetric_means_symmetric() {
+    fn symmetric_fields_have_symmetric_jacobians() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let any = Polynomial::random(&mut random);
         assert!(asymmetry(&any, &[0.1, 0.2, 0.3, 0.4]) > 0.1);

@@ -1,9 +1,8 @@
-//! Facts about measures: intransitive items, winner takes all, measures that are flat, the area under a curve.
+//! Facts about metrics: intransitive items, winner takes all, flat metrics, area under the ROC curve.
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
-use burnrank::metric::Ties;
-use burnrank::metric::{evaluate_query, parse};
+use burnrank::metric::{Ties, evaluate_query, parse};
 use burnrank::objective::{Batch, Outputs};
 use burnrank::{Conventions, Objective};
 use rand::{RngExt, SeedableRng};
@@ -12,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 /// Table 1: minutes per proof of three theorems, by mathematician.
 const MINUTES: [[u32; 3]; 3] = [[8, 1, 6], [3, 5, 7], [4, 9, 2]];
 
-/// Whether the first of two mathematicians is faster with at least two of the theorems.
+/// Returns whether the first mathematician is faster with at least two of the theorems.
 fn stronger(first: usize, second: usize) -> bool {
     MINUTES[first].iter().zip(&MINUTES[second]).filter(|(a, b)| a < b).count() >= 2
 }
@@ -30,12 +29,12 @@ pub fn table_1(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(circle && most == 2, ours)
 }
 
-/// Labels of a ranking of `n` documents with relevant ones at two ranks.
+/// Labels of a ranking of `n` documents with two relevant ones at the given ranks.
 fn two_relevant(n: usize, ranks: [usize; 2]) -> Vec<f32> {
     (1..=n).map(|rank| if ranks.contains(&rank) { 1.0 } else { 0.0 }).collect()
 }
 
-/// Wrong pairs, counted one by one.
+/// Number of wrong pairs, counted one by one.
 fn wrong_pairs(ranked: &[f32]) -> usize {
     (0..ranked.len()).map(|i| ranked[i + 1..].iter().filter(|&&below| below > ranked[i]).count()).sum()
 }
@@ -52,10 +51,10 @@ pub fn winner_takes_all(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(most - fewer == 996 && zero == 0.0 && one == 1.0 && same, ours)
 }
 
-/// The four measures of section 2; all are for labels 0 and 1 here.
-const MEASURES: [&str; 4] = ["pair-error", "ndcg@10", "mrr", "wta"];
+/// The four metrics of section 2, for labels 0 and 1.
+const METRICS: [&str; 4] = ["pair-error", "ndcg@10", "mrr", "wta"];
 
-pub fn measures_are_flat(session: &Session) -> anyhow::Result<Checked> {
+pub fn metrics_are_flat(session: &Session) -> anyhow::Result<Checked> {
     let mut random = ChaCha8Rng::seed_from_u64(session.seed);
     let (mut flat, mut jumps, mut others) = (true, [false; 4], [false; 4]);
     for _ in 0..200 {
@@ -65,19 +64,19 @@ pub fn measures_are_flat(session: &Session) -> anyhow::Result<Checked> {
         let mut sorted = scores.clone();
         sorted.sort_by(f64::total_cmp);
         let gap = sorted.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-        for (place, name) in MEASURES.iter().enumerate() {
-            let measure = parse(name)?;
+        for (place, name) in METRICS.iter().enumerate() {
+            let metric = parse(name)?;
             let value =
-                |scores: &[f64]| anyhow::Ok(evaluate_query(&*measure, scores, &labels, &Conventions::default())?);
-            let here = value(&scores)?;
+                |scores: &[f64]| anyhow::Ok(evaluate_query(&*metric, scores, &labels, &Conventions::default())?);
+            let original = value(&scores)?;
             for document in 0..12 {
-                let mut moved = scores.clone();
-                // Less than the smallest distance: no two documents change places.
-                moved[document] += 0.4 * gap;
-                flat &= value(&moved)? == here;
-                moved[document] += 3.0;
-                jumps[place] |= value(&moved)? != here;
-                others[place] |= document > 0 && value(&moved)? != here;
+                let mut shifted = scores.clone();
+                // Less than the smallest distance, so that the order stays the same.
+                shifted[document] += 0.4 * gap;
+                flat &= value(&shifted)? == original;
+                shifted[document] += 3.0;
+                jumps[place] |= value(&shifted)? != original;
+                others[place] |= document > 0 && value(&shifted)? != original;
             }
         }
     }
@@ -110,7 +109,7 @@ pub fn no_wrong_pair_is_perfect(session: &Session) -> anyhow::Result<Checked> {
     )
 }
 
-/// The area under the ROC curve by trapezia, groups of equal scores as one point.
+/// Area under the ROC curve by the trapezoidal rule, with one point per group of equal scores.
 fn area_under_roc(scores: &[f64], labels: &[f32]) -> f64 {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -154,14 +153,14 @@ pub fn area_is_pair_accuracy(session: &Session) -> anyhow::Result<Checked> {
     Checked::new(worst < 1e-12, format!("1000 random queries, half with equal scores: largest difference {worst:.0e}"))
 }
 
-/// The query of Eq. 23: 1,000 documents, relevant ones at ranks 2 and 1000, scores falling evenly from `top` to 0.
+/// The query of Eq. 23: 1,000 documents, relevant ones at ranks 2 and 1000, evenly spaced scores from `top` to 0.
 fn eq_23(top: f64) -> (Vec<f32>, Vec<f32>) {
     let scores = (0..1000).map(|rank| (top * (1.0 - f64::from(rank) / 999.0)) as f32).collect();
     (scores, two_relevant(1000, [2, 1000]))
 }
 
-/// The slope of the upper relevant document over that of the lower one, both without sign.
-pub fn slopes(objective: &str, top: f64) -> anyhow::Result<[f64; 2]> {
+/// Absolute derivatives at the upper and the lower relevant document.
+pub fn gradients(objective: &str, top: f64) -> anyhow::Result<[f64; 2]> {
     let (scores, labels) = eq_23(top);
     let mut gradient = vec![0.0; scores.len()];
     let batch = Batch { labels: &labels, offsets: &[0, 1000] };
@@ -169,7 +168,7 @@ pub fn slopes(objective: &str, top: f64) -> anyhow::Result<[f64; 2]> {
     Ok([1, 999].map(|document| f64::from(gradient[document]).abs()))
 }
 
-/// The same for `1 - the softmax share of relevant documents`, a smooth cost that becomes WTA's as scores grow.
+/// The same for `1 - softmax share of relevant documents`, a smooth cost that approaches WTA's as scores grow.
 pub fn soft_wta(top: f64) -> [f64; 2] {
     let (scores, labels) = eq_23(top);
     let scores: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
@@ -179,25 +178,28 @@ pub fn soft_wta(top: f64) -> [f64; 2] {
     [1, 999].map(|document| share(document) * (1.0 - relevant))
 }
 
-/// How much larger "much larger" is at least.
+/// Minimum ratio that counts as "much larger".
 pub const MUCH: f64 = 10.0;
-/// The highest score of the query of Eq. 23; the lowest is 0.
+/// Highest score of the query of Eq. 23; the lowest is 0.
 pub const TOP: f64 = 10.0;
 
 pub fn discounting_cost_meets_eq_23(_: &Session) -> anyhow::Result<Checked> {
-    let [soft, ranknet] = [soft_wta(TOP), slopes("ranknet", TOP)?].map(|[first, second]| first / second);
+    let [soft, ranknet] = [soft_wta(TOP), gradients("ranknet", TOP)?].map(|[first, second]| first / second);
     let ours = format!("first slope over second: smooth WTA {soft:.3e}, RankNet {ranknet:.3e}");
     Checked::new(soft >= MUCH && ranknet < 1.0, ours)
 }
 
 pub fn lambdarank_meets_eq_23(_: &Session) -> anyhow::Result<Checked> {
-    let mut found = vec![];
+    let mut ratios = vec![];
     for name in ["lambdarank:ndcg", "lambdarank:mrr", "lambdarank:wta"] {
-        let [first, second] = slopes(name, TOP)?;
-        found.push((name, first / second));
+        let [first, second] = gradients(name, TOP)?;
+        ratios.push((name, first / second));
     }
-    let ours: Vec<String> = found.iter().map(|(name, ratio)| format!("{name} {ratio:.3}")).collect();
-    Checked::new(found.iter().all(|(_, ratio)| *ratio >= MUCH), format!("first slope over second: {}", ours.join(", ")))
+    let ours: Vec<String> = ratios.iter().map(|(name, ratio)| format!("{name} {ratio:.3}")).collect();
+    Checked::new(
+        ratios.iter().all(|(_, ratio)| *ratio >= MUCH),
+        format!("first slope over second: {}", ours.join(", ")),
+    )
 }
 
 #[cfg(test)]
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smooth_cost_has_these_slopes() {
+    fn the_gradient_of_the_smooth_cost_is_that_of_differences() {
         // A small step of the document at rank 2.
         let (scores, labels) = eq_23(3.0);
         let cost = |step: f64| {
@@ -222,7 +224,7 @@ mod tests {
             let sum: f64 = (0..1000).map(weight).sum();
             1.0 - (0..1000).filter(|&document| labels[document] > 0.0).map(weight).sum::<f64>() / sum
         };
-        let slope = (cost(1e-5) - cost(-1e-5)) / 2e-5;
-        assert!((slope.abs() - soft_wta(3.0)[0]).abs() < 1e-8, "{slope}");
+        let derivative = (cost(1e-5) - cost(-1e-5)) / 2e-5;
+        assert!((derivative.abs() - soft_wta(3.0)[0]).abs() < 1e-8, "{derivative}");
     }
 }

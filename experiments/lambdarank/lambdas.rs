@@ -1,9 +1,9 @@
-//! LambdaRank, section 4 (Eq. 2 to 5): what lambdas must be like, asked of every objective there is.
+//! LambdaRank, section 4 (Eq. 2 to 5): properties of lambdas, tested for every objective.
 
 mod report;
 
 use crate::harness::finding::Finding;
-use crate::harness::{Claim, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Execution, Experiment, Headline, Job, Kind, Paper, Report, Scale, Session, Test};
 use burnrank::analysis::lambda_field::{FieldReport, Potential, Regularised};
 use burnrank::metric::{order, parse};
 use burnrank::numeric::standard_normal;
@@ -18,12 +18,28 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-forces",
     kind: Kind::Paper,
     paper: Paper::LambdaRank,
-    place: "section 4: the example of winner takes all, and Eq. 2 to 5",
-    claim: "Fewer pairwise errors can mean a worse top document. Forces should be largest near the top. Lambdas come \
-            from a cost if and only if their Jacobian is symmetric, from a convex one if it is also semidefinite, \
-            which diagonal terms can enforce; lambdas that are linear in the scores are springs; forces on a query sum \
-            to zero.",
+    place: "section 4: the WTA example, and Eq. 2 to 5",
+    claim: "Fewer pairwise errors can mean a worse top document. Lambdas should be largest near the top. They have a \
+            cost if and only if their Jacobian is symmetric, and a convex one if it is also semidefinite, which diagonal \
+            terms can enforce. Lambdas that are linear in the scores are springs. The lambdas of a query sum to zero.",
+    short: "Fewer pair errors can worsen the top; symmetric Jacobians mean that lambdas have a cost.",
+    headlines: &[
+        Headline {
+            statement: "Fewer pairwise errors can mean a worse top document (winner takes all)",
+            parts: &["wta *"],
+        },
+        Headline {
+            statement: "Unlike RankNet, the proposed lambdas are larger near the top (Eq. 2)",
+            parts: &["eq 2 ranknet", "eq 2 lambda", "eq 2 local"],
+        },
+        Headline {
+            statement: "Lambdas have a cost if their Jacobian is symmetric, which diagonal terms make convex; they sum to 0 (Eq. 3 to 5)",
+            parts: &["eq 5 ranknet", "eq 3", "constant", "diagonal", "springs", "any springs", "sum"],
+        },
+    ],
+    number: ("", ""),
     time: "some seconds",
+    timed: false,
     claims,
     changed: &[],
     protocol,
@@ -33,20 +49,20 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 /// The paper's lambda function, Eq. 9.
 const EQ9: &str = "lambdarank:ndcg";
-/// Forces between neighbours of the ranking only, one of the kinds that the paper tried.
+/// Lambdas between neighbours of the ranking only, one of the variants that the paper tried.
 const LOCAL: &str = "lambdarank:ndcg:localgradient";
-/// Objectives that are not sums over pairs and know where zero is: the paper's advice is not for them.
+/// Objectives that do not depend on score differences only: the paper's conditions do not apply to them.
 const ANCHORED: [&str; 2] = ["rankcosine", "squared-error"];
-/// The lengths of lists, and how far the top score is from the lowest, for Eq. 2.
+/// Lengths of lists and ranges of scores, for Eq. 2.
 const LENGTHS: [usize; 5] = [10, 30, 100, 300, 1000];
 const RANGES: [f64; 3] = [1.0, 4.0, 16.0];
-/// The range that the figure and the table show.
+/// Index of the range in the table.
 const SHOWN: usize = 1;
-/// Documents of a random query.
+/// Number of documents of a random query.
 const DOCUMENTS: usize = 8;
-/// How near a slope of the cost by differences must be to the lambda.
+/// Maximum relative difference between lambdas and the numerical gradient of the cost.
 const ROUNDING: f64 = 1e-5;
-/// Lengths of the example of winner takes all; the last is that of its printed form.
+/// Lengths of the WTA example; the last is the paper's.
 const WINNERS: [usize; 6] = [5, 10, 30, 100, 300, 1000];
 
 /// The objectives of the stored result: LambdaRank for every metric, and in every construction for NDCG. The list is fixed,
@@ -93,33 +109,33 @@ fn points(scale: Scale) -> usize {
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    let fact = |id: &str, statement: &str, paper: &str| Claim::primary(id, statement, Test::Fact).paper(paper);
-    let near = "two relevant documents at ranks 2 and n; scores fall evenly by 1, 4 or 16 from top to bottom; n from \
-                10 to 1000";
+    let fact = |id: &str, statement: &str, paper: &str| Claim::new(id, statement, Test::Fact).paper(paper);
+    let near = "two relevant documents at ranks 2 and n; evenly spaced scores with a range of 1, 4 or 16; n from 10 to \
+                1000";
     let random = "random queries of 8 documents, labels 0 to 4, normal scores";
     let mut all = vec![
-        fact("wta first", "relevant at ranks 1 and n: winner takes all costs 0, pairwise errors are", "n - 2"),
-        fact("wta then", "relevant at ranks 2 and 3: winner takes all costs 1, errors are fewer by", "n - 4"),
-        fact("wta 1000", "the same of 1,000 documents: pairs that get better while the top gets worse", "996"),
+        fact("wta first", "relevant at ranks 1 and n: the WTA cost is 0, the number of pairwise errors is", "n - 2"),
+        fact("wta then", "relevant at ranks 2 and 3: the WTA cost is 1, the number of errors falls by", "n - 4"),
+        fact("wta 1000", "the same with 1,000 documents: pairs that improve while the top gets worse", "996"),
         fact(
             "eq 2 ranknet",
-            "RankNet: the force at rank 2 is smaller than that at rank n",
+            "RankNet: the lambda at rank 2 is smaller than that at rank n",
             "\"instead of pairwise error\"",
         )
         .convention(near),
-        fact("eq 2 lambda", "Eq. 9: force at rank 2 over force at rank n is larger than RankNet's", "preferred")
+        fact("eq 2 lambda", "Eq. 9: the ratio of the lambdas at ranks 2 and n is larger than RankNet's", "preferred")
             .convention(near),
         fact(
             "eq 2 local",
-            "a rule on neighbours: the force at rank 2 is over 10 times that at rank n, for n of 100 and more",
+            "lambdas between neighbours: more than 10 times larger at rank 2 than at rank n, for n of 100 and more",
             ">>",
         )
         .convention(near),
-        fact("eq 5 ranknet", "RankNet: J is symmetric and -J semidefinite, so that a convex cost exists", "yes")
+        fact("eq 5 ranknet", "RankNet: J is symmetric and -J semidefinite, so a convex cost exists", "yes")
             .convention(random),
         fact(
             "eq 3",
-            "where J is symmetric and nothing jumps sideways at ties, lambda = -dC/ds of the cost that is known",
+            "where J is symmetric and lambdas have a cost across ties, lambda = -dC/ds of the known cost",
             "yes",
         )
         .convention(random),
@@ -133,20 +149,20 @@ fn claims(_: &Session) -> Vec<Claim> {
         .convention(random),
         fact(
             "springs",
-            "lambdas linear in the scores, stiffness symmetric and not negative: conservative and convex",
+            "lambdas linear in the scores, with symmetric, nonnegative stiffness: conservative and convex",
             "yes",
         )
         .convention(random),
         fact("any springs", "springs of any sign: conservative, but not all of them convex", "\"not true in general\"")
             .convention(random),
-        fact("sum", "forces sum to zero: every objective that depends on differences of scores only", "\"should\"")
+        fact("sum", "lambdas sum to zero: every objective that depends on score differences only", "\"should\"")
             .convention(format!("{random}; all but {}", ANCHORED.join(" and "))),
     ];
     let ties =
-        Claim::secondary("eq 5 lambda", "Eq. 9: J is symmetric between ties, but jumps there have no cost", Test::Fact);
+        Claim::new("eq 5 lambda", "Eq. 9: J is symmetric between ties, but the jumps at ties have no cost", Test::Fact);
     all.push(ties.paper("not said").convention(random));
     let dominates =
-        Claim::secondary("eq 2 itself", "Eq. 9 itself: the force at rank 2 is larger than that at rank n", Test::Fact);
+        Claim::new("eq 2 itself", "Eq. 9 itself: the lambda at rank 2 is larger than that at rank n", Test::Fact);
     all.push(dominates.paper("preferred").convention(near));
     all
 }
@@ -161,41 +177,40 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     }))
 }
 
-/// What was found about one objective.
+/// Result for one field of lambdas.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct FieldResult {
     points: usize,
-    /// Points at which J is symmetric, and at which nothing jumps sideways at ties either.
+    /// Number of points at which J is symmetric, and at which lambdas also have a cost across ties.
     symmetric: usize,
     conservative: usize,
-    /// Points at which -J is semidefinite, and at which the cost is convex, ties included.
+    /// Number of points at which -J is semidefinite, and at which the cost is convex, including ties.
     semidefinite: usize,
     convex: usize,
     balanced: usize,
-    /// Of the points with symmetric J, those at which diagonal terms make -J semidefinite.
+    /// Number of points with symmetric J at which diagonal terms make -J semidefinite.
     regularised: usize,
-    /// The smallest eigenvalue of -J over the largest of any.
+    /// Smallest eigenvalue of -J, relative to the largest absolute eigenvalue.
     smallest: f64,
-    /// The largest difference of -dC/ds from lambda over the largest lambda, where the field is conservative and the cost
-    /// known.
+    /// Largest difference of -dC/ds from lambda relative to the largest lambda, if the field is conservative and the cost known.
     gradient_error: Option<f64>,
-    /// By range, then by length: the force at rank 2 over that at rank n, and nothing where there is neither.
+    /// By range and length: lambda at rank 2 over lambda at rank n; `None` if both are 0.
     ratios: Vec<Vec<Option<f64>>>,
 }
 
-impl Finding for Found {
+impl Finding for FieldResult {
     fn impossible(&self) -> Option<String> {
         let counts =
             [self.symmetric, self.conservative, self.semidefinite, self.convex, self.balanced, self.regularised];
-        counts.iter().any(|&count| count > self.points).then(|| "more points than were looked at".into())
+        counts.iter().any(|&count| count > self.points).then(|| "more points than were tested".into())
     }
 }
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let jobs: Vec<Job<()>> = OBJECTIVES.iter().map(|&name| Job { key: name.into(), work: 1.0, what: () }).collect();
     let points = random_points(points(execution.scale()), execution.session.seed);
-    let found = execution.run_all(&jobs, |job, _| examine(Objective::parse(&job.key)?.as_field()?, &points, true))?;
-    let all: Vec<(&str, &Found)> = OBJECTIVES.into_iter().zip(&found).collect();
+    let results = execution.run_all(&jobs, |job, _| examine(Objective::parse(&job.key)?.as_field()?, &points, true))?;
+    let all: Vec<(&str, &FieldResult)> = OBJECTIVES.into_iter().zip(&results).collect();
     report::report(execution.session.seed, &all, &points)
 }
 
@@ -214,8 +229,8 @@ fn random_points(n: usize, seed: u64) -> Vec<Point> {
     (0..n).map(|_| point()).collect()
 }
 
-fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow::Result<Found> {
-    let mut found = Found {
+fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow::Result<FieldResult> {
+    let mut result = FieldResult {
         points: points.len(),
         symmetric: 0,
         conservative: 0,
@@ -230,49 +245,49 @@ fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow:
     let mut largest = 0.0_f64;
     for (scores, labels) in points {
         let report = FieldReport::new(&field, scores, labels)?;
-        found.symmetric += usize::from(report.symmetric());
-        found.conservative += usize::from(report.conservative());
-        found.semidefinite += usize::from(report.psd());
-        found.convex += usize::from(report.convex());
-        found.balanced += usize::from(report.balanced());
-        found.smallest = found.smallest.min(report.smallest_eigenvalue);
+        result.symmetric += usize::from(report.symmetric());
+        result.conservative += usize::from(report.conservative());
+        result.semidefinite += usize::from(report.psd());
+        result.convex += usize::from(report.convex());
+        result.balanced += usize::from(report.balanced());
+        result.smallest = result.smallest.min(report.smallest_eigenvalue);
         largest = largest.max(report.largest_eigenvalue.abs()).max(report.smallest_eigenvalue.abs());
         if report.symmetric() {
             let alpha = (-report.smallest_eigenvalue).max(0.0) + 1e-3 * report.largest.max(1e-9);
-            found.regularised += usize::from(FieldReport::new(&Regularised { field, alpha }, scores, labels)?.psd());
+            result.regularised += usize::from(FieldReport::new(&Regularised { field, alpha }, scores, labels)?.psd());
         }
         if report.potential == Potential::Conservative
             && let Some(error) = gradient_error(field, scores, labels)
         {
-            found.gradient_error = Some(found.gradient_error.unwrap_or(0.0).max(error));
+            result.gradient_error = Some(result.gradient_error.unwrap_or(0.0).max(error));
         }
     }
-    found.smallest = if largest > 0.0 { found.smallest / largest } else { 0.0 };
+    result.smallest = if largest > 0.0 { result.smallest / largest } else { 0.0 };
     if near_top {
-        found.ratios = RANGES.iter().map(|&range| LENGTHS.iter().map(|&n| ratio(field, n, range)).collect()).collect();
+        result.ratios = RANGES.iter().map(|&range| LENGTHS.iter().map(|&n| ratio(field, n, range)).collect()).collect();
     }
-    Ok(found)
+    Ok(result)
 }
 
-/// How far the slope of the cost by central differences is from the lambdas, over the largest lambda.
+/// Largest difference of the cost's numerical gradient from the lambdas, relative to the largest lambda.
 fn gradient_error(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Option<f64> {
     let at = |scores: &[f64]| field.cost(scores, labels, &order(scores));
     let lambdas = field.lambdas(scores, labels, &order(scores));
-    let size = lambdas.iter().fold(0.0_f64, |most, lambda| most.max(lambda.abs()));
+    let size = lambdas.iter().fold(0.0_f64, |largest, lambda| largest.max(lambda.abs()));
     let (step, mut worst) = (1e-6, 0.0_f64);
     for (document, lambda) in lambdas.iter().enumerate() {
-        let moved = |by: f64| {
-            let mut moved = scores.to_vec();
-            moved[document] += by;
-            moved
+        let shifted = |by: f64| {
+            let mut shifted = scores.to_vec();
+            shifted[document] += by;
+            shifted
         };
-        let slope = (at(&moved(step))? - at(&moved(-step))?) / (2.0 * step);
-        worst = worst.max((slope + lambda).abs());
+        let gradient = (at(&shifted(step))? - at(&shifted(-step))?) / (2.0 * step);
+        worst = worst.max((gradient + lambda).abs());
     }
     Some(if size > 0.0 { worst / size } else { worst })
 }
 
-/// Two relevant documents at ranks 2 and n, scores that fall evenly: the force on the first over that on the second.
+/// Two relevant documents at ranks 2 and n with evenly spaced scores: lambda of the first over lambda of the second.
 fn ratio(field: &dyn LambdaField, n: usize, range: f64) -> Option<f64> {
     let scores: Vec<f64> = (0..n).map(|rank| -range * rank as f64 / (n - 1) as f64).collect();
     let mut labels = vec![0.0; n];
@@ -282,13 +297,13 @@ fn ratio(field: &dyn LambdaField, n: usize, range: f64) -> Option<f64> {
     (near > 0.0 || far > 0.0).then(|| (near / far).min(1e12))
 }
 
-/// Lambdas that are linear in the scores: springs between documents, and a constant push.
+/// Lambdas that are linear in the scores: springs between documents, and a constant.
 #[derive(Debug)]
 struct Linear {
     name: &'static str,
     /// Row-major and symmetric.
     stiffness: Vec<f64>,
-    push: Vec<f64>,
+    constant: Vec<f64>,
 }
 
 impl Linear {
@@ -301,7 +316,7 @@ impl Linear {
                 (stiffness[i * DOCUMENTS + j], stiffness[j * DOCUMENTS + i]) = (k, k);
             }
         }
-        Linear { name, stiffness, push: (0..DOCUMENTS).map(|_| standard_normal(&mut random)).collect() }
+        Linear { name, stiffness, constant: (0..DOCUMENTS).map(|_| standard_normal(&mut random)).collect() }
     }
 }
 
@@ -313,11 +328,11 @@ impl LambdaField for Linear {
     fn lambdas(&self, scores: &[f64], _: &[f32], _: &[usize]) -> Vec<f64> {
         let n = scores.len();
         let pull = |i: usize| (0..n).map(|j| self.stiffness[i * n + j] * (scores[j] - scores[i])).sum::<f64>();
-        (0..n).map(|i| self.push[i] + pull(i)).collect()
+        (0..n).map(|i| self.constant[i] + pull(i)).collect()
     }
 }
 
-/// Pairwise errors and the cost of winner takes all, with two relevant documents at these ranks, counted from 1.
+/// Number of pairwise errors and WTA cost, with two relevant documents at the given ranks (from 1).
 fn errors(n: usize, ranks: [usize; 2]) -> anyhow::Result<(f64, f64)> {
     let mut ranked = vec![0.0; n];
     ranks.iter().for_each(|&rank| ranked[rank - 1] = 1.0);
@@ -335,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn winner_takes_all_loses_while_pairs_win() {
+    fn wta_gets_worse_while_pairs_improve() {
         assert_eq!(errors(6, [1, 6]).unwrap(), (4.0, 0.0));
         assert_eq!(errors(6, [2, 3]).unwrap(), (2.0, 1.0));
     }
@@ -344,7 +359,7 @@ mod tests {
     fn springs_pull_with_their_stiffness() {
         let mut stiffness = vec![0.0; 4];
         (stiffness[1], stiffness[2]) = (2.0, 2.0);
-        let pair = Linear { name: "pair", stiffness, push: vec![0.5, 0.0] };
+        let pair = Linear { name: "pair", stiffness, constant: vec![0.5, 0.0] };
         assert_eq!(pair.lambdas(&[1.0, 0.0], &[0.0; 2], &[0, 1]), [-1.5, 2.0]);
         let report = FieldReport::new(&pair, &[1.0, 0.0], &[0.0; 2]).unwrap();
         assert!(report.conservative() && report.convex() && !report.balanced());

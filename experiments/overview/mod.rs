@@ -1,10 +1,10 @@
-//! What the papers share: their rivals, their slips, and the speed of this program.
+//! All papers together: baselines, errors in the texts, and the speed of this program.
 
 mod errata;
-mod slips;
+mod errata_checks;
 mod systems;
 
 use crate::harness::Experiment;
 
-/// All of them, in the order of the paper.
+/// All experiments of this part.
 pub const EXPERIMENTS: [Experiment; 3] = [errata::EXPERIMENT, systems::EXPERIMENT, crate::speed::EXPERIMENT];

@@ -1,13 +1,13 @@
-//! The model of cost: T(P) = c ceil(B / P) + s + x(P), for batches of B queries on P processes.
+//! Cost model: T(P) = c ceil(B / P) + s + x(P), for batches of B queries on P processes.
 //!
-//! c is the computation of a query, s what every process does for itself after each batch (the optimiser's step), both of one process
-//! and of a net. x is the exchange of W weights: with latency a and bandwidth b, it is a log2 P + 4 W (P - 1) / b where sums are
-//! gathered whole (P = 2, or W below 16,384), and a (P - 1 + log2 P) + 8 W (P - 1) / (P b) where every process adds up a slice.
+//! c is the time to compute a query and s the time that every process spends after each batch (the update of the weights). x is the
+//! time to exchange W weights: with latency a and bandwidth b, it is a log2 P + 4 W (P - 1) / b if sums are gathered whole (P = 2,
+//! or W below 16,384), and a (P - 1 + log2 P) + 8 W (P - 1) / (P b) if every process sums a slice.
 
 use super::{Exchange, Run};
 use anyhow::Context;
 
-/// What an exchange costs.
+/// Cost of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct Network {
     /// Seconds.
@@ -16,7 +16,7 @@ pub struct Network {
     pub bandwidth: f64,
 }
 
-/// What a net costs one process.
+/// Cost of a net on one process.
 #[derive(Debug, Clone, Copy)]
 pub struct Compute {
     /// Seconds per query.
@@ -25,19 +25,19 @@ pub struct Compute {
     pub step: f64,
 }
 
-/// Weights from which every process adds up a slice.
+/// Number of weights from which every process sums a slice.
 const SLICED: usize = 1 << 14;
 
 impl Network {
-    /// As it was measured between two processes: the latency of one word, the bandwidth of the longest.
-    pub fn of(exchanges: &[Exchange], transport: &str) -> Option<Self> {
+    /// Fits the measurements between two processes: latency from the shortest message, bandwidth from the longest.
+    pub fn fit(exchanges: &[Exchange], transport: &str) -> Option<Self> {
         let mut own = exchanges.iter().filter(|exchange| exchange.transport == transport);
         let (first, last) = (own.next()?, own.next_back()?);
         let bytes = 4.0 * (last.words - first.words) as f64;
         Some(Network { latency: first.seconds, bandwidth: bytes / (last.seconds - first.seconds).max(1e-9) })
     }
 
-    /// Seconds of the exchange of so many weights between so many processes.
+    /// Seconds to exchange the weights between the processes.
     pub fn exchange(&self, weights: usize, processes: usize) -> f64 {
         let (p, w) = (processes as f64, weights as f64);
         let rounds = p.log2().ceil();
@@ -52,8 +52,8 @@ impl Network {
 }
 
 impl Compute {
-    /// From two batch sizes of one process; where there is but one, the step is taken to cost nothing.
-    pub fn of(runs: &[Run], hidden: &str) -> anyhow::Result<Self> {
+    /// Fits two batch sizes of one process; with only one batch size the time after a batch is 0.
+    pub fn fit(runs: &[Run], hidden: &str) -> anyhow::Result<Self> {
         let own = runs.iter().filter(|run| run.hidden == hidden && run.processes == 1);
         let points: Vec<(f64, f64)> = own.map(|run| (run.batch as f64, per_batch(run))).collect();
         let (first, last) = (points.first().context("no run")?, points.last().context("no run")?);
@@ -69,12 +69,12 @@ impl Compute {
         self.query * batch.div_ceil(processes) as f64 + self.step + network.exchange(weights, processes)
     }
 
-    /// How many times as fast as one process.
+    /// Speed relative to one process.
     pub fn speedup(&self, network: &Network, weights: usize, batch: usize, processes: usize) -> f64 {
         self.batch(network, weights, batch, 1) / self.batch(network, weights, batch, processes)
     }
 
-    /// The most processes, of powers of two, of which each still does half of what it could.
+    /// Largest power of two at which each process works at half of its speed or more.
     pub fn pays_to(&self, network: &Network, weights: usize, batch: usize) -> usize {
         let pays = |processes: &usize| 2.0 * self.speedup(network, weights, batch, *processes) >= *processes as f64;
         (0..=12).map(|power| 1 << power).take_while(pays).last().unwrap_or(1)
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_points_make_the_line_through_them() {
+    fn two_batch_sizes_determine_the_costs() {
         let run = |batch: usize, seconds: f64| Run {
             hidden: "10".into(),
             weights: 1,
@@ -102,12 +102,12 @@ mod tests {
             seconds,
             model: String::new(),
         };
-        let compute = Compute::of(&[run(10, 0.5), run(100, 4.1)], "10").unwrap();
+        let compute = Compute::fit(&[run(10, 0.5), run(100, 4.1)], "10").unwrap();
         assert!((compute.query - 0.04).abs() < 1e-12 && (compute.step - 0.1).abs() < 1e-12);
     }
 
     #[test]
-    fn free_exchanges_pay_up_to_the_batch_and_dear_ones_never() {
+    fn free_exchanges_pay_up_to_the_batch_size_and_slow_ones_never() {
         let compute = Compute { query: 1e-3, step: 0.0 };
         let free = Network { latency: 0.0, bandwidth: f64::INFINITY };
         assert_eq!(compute.pays_to(&free, 1000, 64), 128);

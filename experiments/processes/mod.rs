@@ -1,11 +1,11 @@
-//! Training over several processes: times on this machine, a model of them, and where more processes stop paying.
+//! Training over several processes: times on this machine, a cost model, and the useful number of processes.
 //!
 //! `experiments processes` measures and writes `results.json` and `README.md` in `experiments/results/processes`; it needs a build with
 //! the feature `mpi`, and `mpirun`. `experiments processes page` rewrites the page from stored measurements.
 
 mod cost;
 mod exchange;
-mod measure;
+mod measurements;
 mod netns;
 mod page;
 
@@ -15,19 +15,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// Where results go, below the folder of the project.
+/// Path of the results, relative to the output folder.
 const RESULTS: &str = "experiments/results/processes/results.json";
-/// The page that reports them.
+/// Path of the page that reports them.
 const PAGE: &str = "experiments/results/processes/README.md";
 
-/// A net that is trained.
+/// A net to train.
 #[derive(Debug, Clone, Copy)]
 struct Net {
-    /// As `--hidden` takes them.
+    /// Value of `--hidden`.
     hidden: &'static str,
     queries: usize,
     epochs: usize,
-    /// Queries per batch that the model of cost is fitted on; both are whole numbers of shares.
+    /// Queries per batch for fitting the cost model; both are multiples of the number of shares.
     batches: [usize; 2],
 }
 
@@ -40,44 +40,44 @@ const NETS: [Net; 3] = [
 const FEATURES: usize = 136;
 const DOCUMENTS: usize = 120;
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Serialize, Deserialize)]
-struct Measured {
+struct Measurements {
     machine: Value,
     quick: bool,
-    /// The load of the machine before and after.
+    /// Load of the machine before and after.
     load: [String; 2],
     exchanges: Vec<Exchange>,
     runs: Vec<Run>,
 }
 
-/// How long members wait for each other.
+/// Time of an exchange between processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Exchange {
-    /// What carries the words.
+    /// Name of the transport.
     transport: String,
-    /// Words that each of two processes gives.
+    /// Number of values that each of two processes sends.
     words: usize,
     seconds: f64,
 }
 
-/// The time of an epoch.
+/// Time of an epoch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Run {
     hidden: String,
     weights: usize,
     queries: usize,
     batch: usize,
-    /// 0 for one process that was not started by a launcher and computes batches whole.
+    /// 0 for one process without a launcher, which computes whole batches.
     processes: usize,
     transport: String,
-    /// The median epoch without the first.
+    /// Median over epochs without the first.
     seconds: f64,
-    /// A hash of the model, which is the same for all numbers of processes.
+    /// Hash of the model, which does not depend on the number of processes.
     model: String,
 }
 
-/// The command: `arguments` are those behind its name.
+/// Runs the command with the arguments that follow its name.
 pub fn run(arguments: &[&str], child: Option<&str>, quick: bool, out: &Path) -> anyhow::Result<()> {
     if let Some(child) = child {
         return exchange::child(child);
@@ -85,10 +85,10 @@ pub fn run(arguments: &[&str], child: Option<&str>, quick: bool, out: &Path) -> 
     let (results, page) = (out.join(RESULTS), out.join(PAGE));
     match arguments {
         [] => {
-            let measured = measure::all(quick)?;
+            let measurements = measurements::all(quick)?;
             folder_of(&results)?;
-            write_text(&results, &(serde_json::to_string_pretty(&measured)? + "\n"))?;
-            write_text(&page, &page::text(&measured)?)?;
+            write_text(&results, &(serde_json::to_string_pretty(&measurements)? + "\n"))?;
+            write_text(&page, &page::text(&measurements)?)?;
         }
         ["page"] => {
             let text =

@@ -1,17 +1,17 @@
-//! Two network namespaces with a virtual cable between them: TCP as between two machines, on one.
+//! Two network namespaces connected by a virtual cable: TCP as between two machines, on one machine.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The namespaces, as long as this value lives.
+/// The namespaces; dropping this value deletes them.
 pub struct Cable;
 
 const ADDRESSES: [&str; 2] = ["10.9.0.1", "10.9.0.2"];
 
 impl Cable {
-    /// Lays the cable; nothing where this is not allowed.
-    pub fn lay() -> Option<Self> {
-        // What a run that was killed has left goes first.
+    /// Creates the namespaces, or returns `None` if that is not permitted.
+    pub fn create() -> Option<Self> {
+        // Remove leftovers of a killed run.
         drop(Cable);
         let cable = Cable;
         let steps = [
@@ -30,16 +30,16 @@ impl Cable {
         steps.iter().all(done).then_some(cable)
     }
 
-    /// A launcher of one process on each side; `folder` is for a script.
+    /// Returns a launcher of one process on each side; writes a script to `folder`.
     pub fn launcher(&self, folder: &Path) -> anyhow::Result<Command> {
         let agent = folder.join("agent");
-        // Called with a host and a command, in place of a remote shell.
+        // Replaces a remote shell: called with a host and a command.
         std::fs::write(&agent, "#!/bin/sh\nshift\nexec ip netns exec burnrank-b sh -c \"$*\"\n")?;
         #[cfg(unix)]
         std::fs::set_permissions(&agent, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let mut command = Command::new("ip");
         command.args(["netns", "exec", "burnrank-a", "mpirun", "-n", "2", "-host", &ADDRESSES.join(",")]);
-        // Both sides are this machine: each would bind its process to the first core.
+        // Both sides are on this machine: each would bind its process to the first core.
         command.args(["--bind-to", "none", "--mca", "btl", "tcp,self", "--mca", "plm_rsh_agent"]).arg(agent);
         let network = "10.9.0.0/24";
         command.args(["--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network]);

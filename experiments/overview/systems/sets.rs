@@ -1,4 +1,4 @@
-//! The data sets with their folds, and stored scores of their test documents.
+//! The data sets with their folds and stored scores of test documents.
 
 use super::STORED;
 use crate::harness::real::{self, MQ2007, MQ2008, RealSet};
@@ -11,10 +11,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-/// The sets that are asked for.
+/// Data sets that are read if present.
 const SETS: [RealSet; 3] = [MQ2008, MQ2007[0], MQ2007[1]];
 
-/// Where stored scores must be.
+/// Location of stored scores.
 pub const SCORES: &str = "Stored scores of test documents are expected in DIR/mq2008/scores/NAME.Fold1.test.txt and so on, one per line in the order \
      of test.txt (svm_rank, RankBoost, AdaRank, ListNet, RankNet): without them the claims are not tested.";
 
@@ -28,12 +28,12 @@ pub struct Set {
 /// Training, validation and test queries.
 pub struct Fold {
     pub sets: [Dataset; 3],
-    /// Stored scores of the test documents, by their names.
+    /// Names and stored scores of the test documents.
     pub stored: Vec<(String, Vec<f64>)>,
 }
 
 impl Fold {
-    /// The same with training labels that teach nothing.
+    /// Returns a copy with shuffled training labels.
     pub fn with_shuffled_labels(&self, seed: u64) -> anyhow::Result<Fold> {
         let [train, valid, test] = &self.sets;
         let train = with_shuffled_labels(train, &mut ChaCha8Rng::seed_from_u64(seed))?;
@@ -42,8 +42,8 @@ impl Fold {
 }
 
 impl Set {
-    /// Queries, documents and features, as reports say them.
-    pub fn words(&self) -> String {
+    /// Numbers of queries, documents, features and folds, as text.
+    pub fn describe(&self) -> String {
         let sum = |of: fn(&Dataset) -> usize| self.folds.first().map_or(0, |fold| fold.sets.iter().map(of).sum());
         let features = self.folds.first().map_or(0, |fold| fold.sets[0].n_features());
         format!(
@@ -56,7 +56,7 @@ impl Set {
     }
 }
 
-/// The real sets that are there, or else artificial data, to try the program.
+/// Returns the real data sets that are present, or artificial data if there are none.
 pub fn find(execution: &Execution<'_>) -> anyhow::Result<Vec<Set>> {
     let folder = execution.session.data.as_deref().filter(|_| execution.scale() == Scale::Paper);
     let mut sets = vec![];

@@ -1,26 +1,26 @@
-//! What is measured: exchanges between two processes, and epochs of one and of two.
+//! Measurements: exchanges between two processes, and epochs of one and two processes.
 
 use super::netns::Cable;
-use super::{DOCUMENTS, Exchange, FEATURES, Measured, NETS, Net, Run, exchange};
+use super::{DOCUMENTS, Exchange, FEATURES, Measurements, NETS, Net, Run, exchange};
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Memory of one machine.
+/// Transport through the memory of one machine.
 pub const SHARED: &str = "shared memory";
-/// Between two network namespaces.
+/// Transport between two network namespaces.
 pub const TCP: &str = "TCP";
 
-/// Measures everything; a quick form only shows that it works.
-pub fn all(quick: bool) -> anyhow::Result<Measured> {
+/// Runs all measurements; a quick run only checks that they work.
+pub fn all(quick: bool) -> anyhow::Result<Measurements> {
     let folder = tempfile::tempdir()?;
-    let bench = Bench { folder: folder.path(), tool: tool()?, cable: Cable::lay(), quick };
+    let bench = Bench { folder: folder.path(), tool: tool()?, cable: Cable::create(), quick };
     if bench.cable.is_none() {
         eprintln!("note: no network namespaces here: TCP is not measured");
     }
     let before = load();
-    let mut measured = Measured {
+    let mut measurements = Measurements {
         machine: crate::speed::machine::describe(),
         quick,
         load: [before, String::new()],
@@ -29,13 +29,13 @@ pub fn all(quick: bool) -> anyhow::Result<Measured> {
     };
     let nets = if quick { &NETS[..1] } else { &NETS[..] };
     for net in nets {
-        bench.epochs(net, &mut measured.runs)?;
+        bench.epochs(net, &mut measurements.runs)?;
     }
-    measured.load[1] = load();
-    Ok(measured)
+    measurements.load[1] = load();
+    Ok(measurements)
 }
 
-/// The tool that was built beside this program.
+/// Path of the tool, which is built into the same folder as this program.
 fn tool() -> anyhow::Result<PathBuf> {
     let tool = std::env::current_exe()?.with_file_name(format!("burnrank{}", std::env::consts::EXE_SUFFIX));
     ensure!(tool.exists(), "{}: build it first: cargo build --release --features mpi", tool.display());
@@ -55,7 +55,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// A launcher of so many processes.
+    /// Returns a launcher of a number of processes.
     fn launcher(&self, processes: usize, transport: &str) -> anyhow::Result<Command> {
         let mut command = match &self.cable {
             Some(cable) if transport == TCP => cable.launcher(self.folder)?,
@@ -74,16 +74,16 @@ impl Bench<'_> {
     }
 
     fn exchanges(&self) -> anyhow::Result<Vec<Exchange>> {
-        let mut found = Vec::new();
+        let mut exchanges = Vec::new();
         for transport in self.transports() {
             let mut command = self.launcher(2, transport)?;
             command.arg(std::env::current_exe()?).args(["processes", "--child", transport]);
-            found.extend(exchange::parse(&output(&mut command)?)?);
+            exchanges.extend(exchange::parse(&output(&mut command)?)?);
         }
-        Ok(found)
+        Ok(exchanges)
     }
 
-    /// Epochs of a net, of one process that computes batches whole, and of one and two that compute shares.
+    /// Measures epochs of a net with one process that computes whole batches, and with one and two that compute shares.
     fn epochs(&self, net: &Net, runs: &mut Vec<Run>) -> anyhow::Result<()> {
         let queries = if self.quick { 24 } else { net.queries };
         let data = self.folder.join(format!("{queries}.txt"));
@@ -110,14 +110,14 @@ impl Bench<'_> {
         let out = self.folder.join("model");
         let mut command = match processes {
             0 => Command::new(&self.tool),
-            more => {
-                let mut command = self.launcher(more, transport)?;
+            _ => {
+                let mut command = self.launcher(processes, transport)?;
                 command.arg(&self.tool);
                 command
             }
         };
         let epochs = if self.quick { 3 } else { net.epochs };
-        // Small steps: units of a large net that saturate have gradients below the normal range, which CPUs compute slowly.
+        // Low learning rate: saturated units of a large net have subnormal gradients, which CPUs compute slowly.
         let settings = format!(
             "train --model mlp --hidden {} --epochs {epochs} --lr 0.0001 --patience 0 --batch-queries {batch} --threads 1 \
              --quiet --checkpoint-every 100000 --force",
@@ -144,7 +144,7 @@ impl Bench<'_> {
     }
 }
 
-/// The weights of a net.
+/// Number of weights of a net.
 fn weights(hidden: &str) -> anyhow::Result<usize> {
     let mut units: Vec<usize> = vec![FEATURES];
     for layer in hidden.split(',') {
@@ -154,8 +154,9 @@ fn weights(hidden: &str) -> anyhow::Result<usize> {
     Ok(units.windows(2).map(|pair| pair[0] * pair[1] + pair[1]).sum())
 }
 
+/// Runs a command and returns its standard output.
 fn output(command: &mut Command) -> anyhow::Result<String> {
-    let ran = command.output().with_context(|| format!("cannot run {command:?}"))?;
-    ensure!(ran.status.success(), "{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
-    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,6 +1,6 @@
-//! The papers' own slips, computed: what is printed, and what comes out of it.
+//! Computations that confirm errors in the papers: what is printed, and what follows from it.
 
-use crate::approximation::{forces, margin};
+use crate::approximation::{fields, margin};
 use crate::harness::Session;
 use crate::harness::facts::Checked;
 use burnrank::Objective;
@@ -10,15 +10,15 @@ use burnrank::metric::{discount, order, parse};
 
 /// Table 1 of the RankNet paper, two-layer net on polynomial data: training vectors, percent of pairs correct.
 const TABLE_1_POLY: [(usize, f64); 4] = [(100, 59.54), (500, 66.97), (2500, 68.56), (12500, 69.27)];
-/// Table 2, no ties: 100, 500, 1000, 5000 vectors.
+/// Table 2 of the RankNet paper, without ties: training vectors, printed value.
 const TABLE_2: [(usize, f64); 4] = [(100, 0.595), (500, 0.670), (1000, 0.681), (5000, 0.690)];
 
 pub fn ranknet_table_2(_: &Session) -> anyhow::Result<Checked> {
     let rises = TABLE_2.windows(2).all(|pair| pair[1].1 > pair[0].1);
     let same: Vec<(f64, f64)> = TABLE_2
         .iter()
-        .filter_map(|(size, found)| {
-            TABLE_1_POLY.iter().find(|(other, _)| other == size).map(|(_, other)| (*found, other / 100.0))
+        .filter_map(|(size, value)| {
+            TABLE_1_POLY.iter().find(|(other, _)| other == size).map(|(_, other)| (*value, other / 100.0))
         })
         .collect();
     let accuracies = same.len() == 2 && same.iter().all(|(a, b)| (a - b).abs() < 0.001);
@@ -49,8 +49,8 @@ pub fn ranknet_theorem(_: &Session) -> anyhow::Result<Checked> {
 
 pub fn ranknet_lemma(_: &Session) -> anyhow::Result<Checked> {
     let at = |p: f64, n: i32| 1.0 / (1.0 + ((1.0 - p) / p).powi(n));
-    let stays = at(1.0, 1) == 1.0 && at(1.0, 2) == 1.0;
-    Checked::new(stays && at(0.999, 2) > at(0.999, 1), "P = 1: 1 at n = 1 and 1 at n = 2, no strict increase")
+    let constant = at(1.0, 1) == 1.0 && at(1.0, 2) == 1.0;
+    Checked::new(constant && at(0.999, 2) > at(0.999, 1), "P = 1: 1 at n = 1 and 1 at n = 2, no strict increase")
 }
 
 pub fn ranknet_quadratic(_: &Session) -> anyhow::Result<Checked> {
@@ -64,7 +64,7 @@ pub fn ranknet_quadratic(_: &Session) -> anyhow::Result<Checked> {
         ("Two layer net", 0.489, 0.488),
     ];
     let gaps = rows.map(|(_, valid, test): (&str, f64, f64)| (valid - test).abs());
-    let others = gaps[1..].iter().fold(0.0, |most: f64, gap| most.max(*gap));
+    let others = gaps[1..].iter().copied().fold(0.0, f64::max);
     let ours = format!(
         "validation and test differ by {:.3}, 4.7 half-widths of the stated interval (0.011); all others by \
          {others:.3} at most",
@@ -88,23 +88,23 @@ pub fn quoted(_: &Session) -> anyhow::Result<Checked> {
 const SCORES: [f64; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
 const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
 
-/// The second derivatives of RankNet's cost by central differences, and the Jacobian of `lambda = -dC/ds` likewise.
+/// Hessian of RankNet's cost and Jacobian of `lambda = -dC/ds`, both by central differences.
 fn ranknet_matrices() -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
     let objective = Objective::parse("ranknet")?;
     let field = objective.as_field()?;
     let n = SCORES.len();
     let (h, mut hessian, mut jacobian) = (1e-3, vec![0.0; n * n], vec![0.0; n * n]);
-    let moved = |shifts: &[(usize, f64)]| {
+    let shifted = |shifts: &[(usize, f64)]| {
         let mut scores = SCORES;
         shifts.iter().for_each(|&(k, shift)| scores[k] += shift);
         scores
     };
     let cost = |shifts: &[(usize, f64)]| {
-        let scores = moved(shifts);
+        let scores = shifted(shifts);
         field.cost(&scores, &LABELS, &order(&scores)).unwrap_or(f64::NAN)
     };
     let lambdas = |shift: (usize, f64)| {
-        let scores = moved(&[shift]);
+        let scores = shifted(&[shift]);
         field.lambdas(&scores, &LABELS, &order(&scores))
     };
     for j in 0..n {
@@ -141,16 +141,16 @@ pub fn regulariser_sign(_: &Session) -> anyhow::Result<Checked> {
         Ok(FieldReport::new(&field, &SCORES, &LABELS)?.smallest_eigenvalue)
     };
     // The library subtracts alpha s: a negative alpha is the papers' sign.
-    let (printed, turned) = (smallest(-0.25)?, smallest(0.25)?);
+    let (printed, reversed) = (smallest(-0.25)?, smallest(0.25)?);
     let ours = format!(
         "RankNet, alpha 0.25: with lambda + alpha s the Hessian's smallest eigenvalue is {printed:.2}, with lambda - \
-         alpha s {turned:.2}"
+         alpha s {reversed:.2}"
     );
-    Checked::new((printed + 0.25).abs() < 1e-6 && (turned - 0.25).abs() < 1e-6, ours)
+    Checked::new((printed + 0.25).abs() < 1e-6 && (reversed - 0.25).abs() < 1e-6, ours)
 }
 
 pub fn wta_equation(_: &Session) -> anyhow::Result<Checked> {
-    // delta(l_1, 1) of a query whose top document is relevant, and of one whose is not.
+    // delta(l_1, 1) for a query whose top document is relevant, and for one whose top document is not.
     let printed = |ranked: &[f32]| f64::from(u8::from(ranked[0] == 1.0));
     let cost = parse("wta-error")?;
     let queries = [[1.0, 0.0], [0.0, 1.0]];
@@ -174,8 +174,8 @@ pub fn margin_jump(_: &Session) -> anyhow::Result<Checked> {
 }
 
 pub fn piecewise_constant(session: &Session) -> anyhow::Result<Checked> {
-    let found = forces::piecewise_constant_has_a_cost(session)?;
-    Checked::new(!found.holds, found.ours)
+    let cost = fields::piecewise_constant_has_a_cost(session)?;
+    Checked::new(!cost.holds, cost.ours)
 }
 
 pub fn optimality_mrr(_: &Session) -> anyhow::Result<Checked> {
@@ -230,7 +230,7 @@ pub fn lambdaloss_discount(_: &Session) -> anyhow::Result<Checked> {
         let expected = rr.value(&ranked);
         right = right.max((metric_of_one(rank, |i| i as f64) - expected).abs());
         printed = printed.max((metric_of_one(rank, |i| 1.0 / i as f64) - expected).abs());
-        // The chain rule before Eq. 15, on which the loss rests.
+        // The chain rule before Eq. 15, which the loss needs.
         let gap = |d: &dyn Fn(usize) -> f64| {
             let sum: f64 = (1..rank).map(|j| (1.0 / d(rank - j) - 1.0 / d(rank - j + 1)).abs()).sum();
             (1.0 - 1.0 / d(rank) - sum).abs()
@@ -270,7 +270,7 @@ pub fn lambdaloss_text(_: &Session) -> anyhow::Result<Checked> {
 }
 
 pub fn lambdaloss_tables(_: &Session) -> anyhow::Result<Checked> {
-    // NDCG-Loss2 less LambdaMART on the test sets of YAHOO, WEB10K, WEB30K.
+    // NDCG-Loss2 minus LambdaMART on the test sets of YAHOO, WEB10K, WEB30K.
     let ranklib: [f64; 3] = [70.63 - 70.36, 43.19 - 42.19, 44.94 - 44.12];
     let lightgbm: [f64; 3] = [74.78 - 75.40, 49.22 - 49.00, 50.08 - 50.74];
     let ours = format!("test NDCG@5, points over LambdaMART: Table 3 {ranklib:+.2?}, Table 4 {lightgbm:+.2?}");
@@ -282,8 +282,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_matrices_are_those_of_the_closed_form() {
-        // Of one pair: the second derivative of ln(1 + e^-x) is p (1 - p), here over all pairs of different labels.
+    fn the_hessian_equals_its_closed_form() {
+        // The second derivative of ln(1 + e^-x) is p (1 - p); summed over all pairs of different labels.
         let (hessian, _) = ranknet_matrices().unwrap();
         let p = |x: f64| 1.0 / (1.0 + (-x).exp());
         let curve = |i: usize, j: usize| {

@@ -19,7 +19,7 @@ pub struct ReadArgs {
     /// Skip bad lines with a warning instead of stopping at the first
     #[arg(long)]
     pub lenient: bool,
-    /// Fill the model's last features with 0 if they are missing from the file; not needed for files that omit zeros
+    /// Accept files with fewer features: fill the missing last features with 0; not needed for files that omit zeros
     #[arg(long)]
     pub fill_zeros: bool,
     /// Group documents of the same query that are not consecutive

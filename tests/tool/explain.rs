@@ -40,7 +40,7 @@ fn the_most_important_feature_is_first() {
     // Joins the lines, which are wrapped at 80 columns.
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        joined.starts_with("ndcg@10 is 1.0000 on 30 queries. 1 of 3 features is significantly important: relevance"),
+        joined.starts_with("ndcg@10 is 1.0000 on 30 queries. 1 of 3 features helps significantly: relevance"),
         "{text}"
     );
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -54,13 +54,13 @@ pub fn summary(explanation: &Explanation) -> String {
     let top: Vec<String> = helping.iter().zip(words).map(|(importance, words)| name(importance, words)).collect();
     let features = counted(importances.len(), "feature", "features");
     let help = match top.as_slice() {
-        [] => "No feature is significantly important: all intervals contain 0.".to_owned(),
-        [one] => format!("1 of {features} is significantly important: {one}."),
+        [] => "No feature helps significantly: all intervals contain 0.".to_owned(),
+        [one] => format!("1 of {features} helps significantly: {one}."),
         several => {
             let (last, others) = (&several[several.len() - 1], several[..several.len() - 1].join(", "));
             let count = helping.len();
             let most = if count > several.len() { ", most of all" } else { ":" };
-            format!("{count} of {features} are significantly important{most} {others} and {last}.")
+            format!("{count} of {features} help significantly{most} {others} and {last}.")
         }
     };
     let worst: Vec<String> = harming.iter().take(3).map(|importance| name(importance, "")).collect();

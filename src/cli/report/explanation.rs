@@ -15,7 +15,7 @@ pub fn section(explanation: &Explanation) -> anyhow::Result<String> {
     let metric = &explanation.metric;
     let caption = format!(
         "Change of {metric} when a feature is permuted, with 95% intervals corrected for the number of features. \
-         Filled dot: significantly important; ring: not."
+         Filled dot: significant effect; ring: not significant."
     );
     let picture = captioned(&figure::importance(explanation, TOP)?, &caption);
     let rows: Vec<Vec<String>> = explanation

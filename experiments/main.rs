@@ -1,4 +1,4 @@
-//! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
+//! Reproduces tables and figures of papers: `cargo run --release --bin experiments -- list`.
 
 mod approximation;
 mod harness;
@@ -14,7 +14,7 @@ use anyhow::Context;
 use burnrank::Error;
 use burnrank::internal::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
-use harness::{Experiment, Kind, Scale, Session};
+use harness::{Experiment, Scale, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,39 +33,42 @@ fn experiments() -> Vec<Experiment> {
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 
-/// Runs the tables and figures of papers and says which of them come out.
+/// Reproduce the tables, figures and claims of learning-to-rank papers, with computed verdicts.
 #[derive(Debug, Parser)]
 #[command(name = "experiments", after_help = EXIT_CODES)]
 struct Args {
-    /// `list`, `all`, `index` (rewrites the index), `per-query NAME` (prints stored values), `processes` (measures training over
-    /// several processes), or names of experiments.
+    /// Experiments, or a command: `list`, `all`, `index` (rewrite the index and the papers' pages), `per-query NAME` (print stored
+    /// values as CSV), `processes` (measure training on several processes).
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// A small version of the experiment, in well under a minute.
+    /// Run a small version of each experiment, in under a minute.
     #[arg(long)]
     quick: bool,
-    /// The folder of real data, one folder of LETOR folds per data set; without it, what BURNRANK_DATA says.
+    /// Folder of real data, with one folder of LETOR folds per data set [default: $BURNRANK_DATA].
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// What all random numbers follow from.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Writes DIR/experiments/results/NAME and DIR/models; the default is here, and target/quick with --quick.
+    /// Output folder for experiments/results/NAME and models [default: the current folder, or target/quick with --quick].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The device to train on: auto, or a backend of this build.
+    /// Device to train on: auto, or a backend of this build.
     #[arg(long, default_value = "auto")]
     device: String,
-    /// Runs that go on at the same time; the results do not depend on it.
+    /// Number of parallel runs; results do not depend on it [default: number of cores].
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Starts anew instead of going on from the runs that are already in results.json, whatever their settings.
-    #[arg(long)]
+    /// Discard stored runs and start again, whatever their settings.
+    #[arg(long, conflicts_with = "stored")]
     fresh: bool,
-    /// A setting that only one experiment has: `list` names them.
+    /// Write reports from stored runs only; a missing run is an error.
+    #[arg(long)]
+    stored: bool,
+    /// Setting of a single experiment; `list` shows them.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     options: Vec<String>,
-    /// A part of an experiment that runs in a process of its own, where nothing else takes memory.
+    /// Part of an experiment that runs in a separate process.
     #[arg(long, hide = true, value_name = "JSON")]
     child: Option<String>,
 }
@@ -97,11 +100,11 @@ fn run(args: Args) -> anyhow::Result<()> {
                 .into_iter()
                 .try_for_each(|experiment| harness::print_per_query(experiment, &out));
         }
-        ["all"] => all.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
+        ["all"] => all.iter().filter(|experiment| args.quick || !experiment.timed).collect(),
         names => named(&all, names)?,
     };
     if let Some(task) = &args.child {
-        let own = chosen.first().and_then(|experiment| experiment.own).context("no part of this experiment")?;
+        let own = chosen.first().and_then(|experiment| experiment.own).context("this experiment has no such part")?;
         return (own.child)(task, &burnrank::device::open(&args.device)?);
     }
     let session = Session {
@@ -112,6 +115,7 @@ fn run(args: Args) -> anyhow::Result<()> {
         backend: burnrank::device::resolve(&args.device)?.name(),
         jobs: args.jobs.or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1),
         fresh: args.fresh,
+        stored: args.stored,
         options: options(&args.options, &chosen)?,
         out,
     };
@@ -122,13 +126,13 @@ fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The experiments of these names.
+/// Returns the experiments with these names.
 fn named<'a>(all: &'a [Experiment], names: &[&str]) -> anyhow::Result<Vec<&'a Experiment>> {
     let find = |name: &&str| all.iter().find(|experiment| experiment.name == *name).ok_or_else(|| unknown(all, name));
     Ok(names.iter().map(find).collect::<Result<_, _>>()?)
 }
 
-/// What `--set` says, as far as the chosen experiments know it.
+/// Parses `--set` options and checks their keys against the chosen experiments.
 fn options(given: &[String], chosen: &[&Experiment]) -> anyhow::Result<BTreeMap<String, String>> {
     let known: Vec<&str> = chosen
         .iter()
@@ -141,7 +145,7 @@ fn options(given: &[String], chosen: &[&Experiment]) -> anyhow::Result<BTreeMap<
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         if !known.contains(&key) {
             let all = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(Error::Config(format!("unknown setting '{key}': these experiments have {all}")).into());
+            return Err(Error::Config(format!("unknown setting '{key}': expected one of {all}")).into());
         }
         options.insert(key.to_owned(), value.to_owned());
     }

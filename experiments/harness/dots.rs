@@ -11,7 +11,7 @@ pub struct Dot {
     pub name: String,
     pub value: f64,
     pub interval: Option<(f64, f64)>,
-    /// Whether the value is someone else's, shown as a hollow square.
+    /// Whether the value is from elsewhere, shown as a hollow square.
     pub theirs: bool,
 }
 
@@ -22,9 +22,11 @@ const MARGIN: i32 = 24;
 const TITLE: i32 = 64;
 const MARKS: usize = 5;
 
-/// Draws panels in a row, with the lines in the given order; `intervals` describes the intervals.
-pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Figure> {
-    let lines = panels.iter().map(|(_, dots)| dots.len()).max().unwrap_or(0) as i32;
+/// Draws panels in a row, with the lines in the given order; consecutive dots of the same name share a line. `intervals` and
+/// `squares` describe the intervals and the hollow squares.
+pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str, squares: &str) -> anyhow::Result<Figure> {
+    let rows = |dots: &[Dot]| dots.chunk_by(|one, next| one.name == next.name).count() as i32;
+    let lines = panels.iter().map(|(_, dots)| rows(dots)).max().unwrap_or(0);
     let size = ((WIDTH * panels.len().max(1) as i32) as u32, (TITLE + LINE * lines + 40) as u32);
     let text = svg(size, |sheet| {
         for (place, (title, dots)) in panels.iter().enumerate() {
@@ -37,10 +39,10 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
                 let share = (value - range.start) / (range.end - range.start);
                 left + NAMES + (share * f64::from(WIDTH - NAMES - MARGIN)) as i32
             };
-            let bottom = TITLE + LINE * dots.len() as i32;
+            let bottom = TITLE + LINE * rows(dots);
             sheet.draw(&Text::new(title.as_str(), (left + 12, 12), (FONT, 16))).map_err(failed)?;
-            let square = if dots.iter().any(|dot| dot.theirs) { " square: stored scores;" } else { "" };
-            let key = format!("dot: trained here;{square} lines: 95% intervals");
+            let square = if dots.iter().any(|dot| dot.theirs) { format!(" square: {squares};") } else { String::new() };
+            let key = format!("dot: ours;{square} lines: 95% intervals");
             sheet.draw(&Text::new(key, (left + 12, 36), (FONT, 12))).map_err(failed)?;
             let name = decimal(&range);
             for mark in 0..=MARKS {
@@ -50,7 +52,8 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
                 sheet.draw(&line).map_err(failed)?;
                 sheet.draw(&Text::new(name(&value), (x - 14, bottom + 8), (FONT, 12))).map_err(failed)?;
             }
-            for (line, dot) in dots.iter().enumerate() {
+            let numbered = dots.chunk_by(|one, next| one.name == next.name).enumerate();
+            for (line, dot) in numbered.flat_map(|(line, dots)| dots.iter().map(move |dot| (line, dot))) {
                 let y = TITLE + LINE * line as i32 + LINE / 2;
                 let colour = palette::SERIES[usize::from(dot.theirs)];
                 sheet.draw(&Text::new(dot.name.as_str(), (left + 12, y - 7), (FONT, 13))).map_err(failed)?;
@@ -72,9 +75,9 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
     })?;
     let shown = panels.iter().enumerate().map(|(place, (title, _))| format!("{}{title}.", side(place, panels.len())));
     let all = || panels.iter().flat_map(|panel| &panel.1);
-    let squares = if all().any(|dot| dot.theirs) { ", squares are stored scores" } else { "" };
+    let squares = if all().any(|dot| dot.theirs) { format!(", squares are {squares}") } else { String::new() };
     let caption = format!(
-        "{} One line for each name: dots were trained here{squares}; lines are {intervals}.",
+        "{} One line for each name: dots are ours{squares}; lines are {intervals}.",
         shown.collect::<Vec<_>>().join(" ")
     );
     Ok(Figure { svg: text + "\n", caption })
@@ -93,11 +96,8 @@ mod tests {
             theirs,
         };
         let panels = [("a title".into(), vec![dot("first", 50.0, false), dot("second", 40.0, true)])];
-        let Figure { svg, caption } = draw(&panels, "ranges").unwrap();
-        assert_eq!(
-            caption,
-            "a title. One line for each name: dots were trained here, squares are stored scores; lines are ranges."
-        );
+        let Figure { svg, caption } = draw(&panels, "ranges", "theirs").unwrap();
+        assert_eq!(caption, "a title. One line for each name: dots are ours, squares are theirs; lines are ranges.");
         let place = |word: &str| svg.find(word).unwrap_or(usize::MAX);
         assert!(place("a title") < place("first") && place("first") < place("second") && place("second") < usize::MAX);
     }

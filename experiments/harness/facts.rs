@@ -11,8 +11,6 @@ pub type Check = fn(&Session) -> anyhow::Result<Checked>;
 pub struct Fact {
     /// Unique name within the experiment.
     pub id: &'static str,
-    /// Whether it counts towards the verdict.
-    pub primary: bool,
     pub statement: &'static str,
     /// The paper's numbers or words for it.
     pub paper: &'static str,
@@ -43,10 +41,8 @@ impl Finding for Checked {
 
 /// The claims of these facts.
 pub fn claims(facts: &[Fact]) -> Vec<Claim> {
-    let claim = |fact: &Fact| Claim {
-        primary: fact.primary,
-        ..Claim::primary(fact.id, fact.statement, Test::Fact).paper(fact.paper).convention(fact.convention)
-    };
+    let claim =
+        |fact: &Fact| Claim::new(fact.id, fact.statement, Test::Fact).paper(fact.paper).convention(fact.convention);
     facts.iter().map(claim).collect()
 }
 
@@ -68,26 +64,17 @@ fn check(execution: &Execution<'_>, facts: &'static [Fact]) -> anyhow::Result<Ve
 /// `hold` is the verb phrase for true facts, as in "statements hold".
 pub fn report(execution: &Execution<'_>, facts: &'static [Fact], hold: &str) -> anyhow::Result<Report> {
     let evidence = check(execution, facts)?;
-    let [counted, others] = [true, false].map(|primary| count(facts, &evidence, primary));
+    let holds = evidence.iter().filter(|(_, found)| matches!(found, Evidence::Fact { holds: true, .. })).count();
     Ok(Report {
-        main: format!("{counted} {hold}; of others, which the verdict does not count, {others}"),
+        main: format!("{holds} of {} {hold}", facts.len()),
         evidence,
         protocol: vec![
-            "Every statement is computed, with the tolerance that its convention names; random numbers follow from the seed. No \
-             data is read."
+            "Every statement is computed, with the tolerance that its convention names; random numbers depend on the seed only. \
+             No data is read."
                 .into(),
         ],
         ..Report::default()
     })
-}
-
-/// Number of facts that hold, as in "11 of 12", among those that count towards the verdict or among the others.
-fn count(facts: &[Fact], evidence: &[(String, Evidence)], primary: bool) -> String {
-    let asked: Vec<&Fact> = facts.iter().filter(|fact| fact.primary == primary).collect();
-    let holds = |id: &str| {
-        evidence.iter().any(|(known, found)| known == id && matches!(found, Evidence::Fact { holds: true, .. }))
-    };
-    format!("{} of {}", asked.iter().filter(|fact| holds(fact.id)).count(), asked.len())
 }
 
 #[cfg(test)]
@@ -95,19 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_claims_and_are_counted() {
-        let fact = |id, primary| Fact {
-            id,
-            primary,
-            statement: "s",
-            paper: "p",
-            convention: "c",
-            check: |_| Checked::new(true, "1"),
-        };
-        let facts = [fact("a", true), fact("b", false), fact("c", true)];
+    fn facts_are_claims() {
+        let check = |_: &Session| Checked::new(true, "1");
+        let facts = [Fact { id: "a", statement: "s", paper: "p", convention: "c", check }];
         let claims = claims(&facts);
-        assert_eq!((claims[1].id.as_str(), claims[1].primary, claims[1].paper.as_str()), ("b", false, "p"));
-        let evidence = vec![("a".to_owned(), Evidence::fact(true, "1")), ("c".to_owned(), Evidence::fact(false, "2"))];
-        assert_eq!(count(&facts, &evidence, true), "1 of 2");
+        assert_eq!((claims[0].id.as_str(), claims[0].test, claims[0].paper.as_str()), ("a", Test::Fact, "p"));
     }
 }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_told() {
+    fn impossible_values_are_described() {
         assert_eq!(no_share("NDCG", [0.0, 0.5, 1.0 + 1e-12]), None);
         assert_eq!(no_share("NDCG", [0.5, 7.0]).as_deref(), Some("NDCG is 7, not from 0 to 1"));
         assert!(no_share("NDCG", [f64::NAN]).is_some() && no_share("NDCG", [-0.1]).is_some());

@@ -1,10 +1,9 @@
-//! The index of all experiments, generated from stored results.
+//! The index of all experiments and the papers' pages, generated from stored results.
 
 use super::page::GENERATED;
-use super::papers::PAPERS;
-use super::review::review;
-use super::verdict::{Counts, Judged};
-use super::{Experiment, folder_of, store};
+use super::papers::{PAPERS, PaperFacts};
+use super::verdict::{Kind, Outcome, Outcomes, Row};
+use super::{Experiment, folder_of, prose, store};
 use burnrank::internal::text::{Table, duration};
 use serde::Deserialize;
 use std::fmt::Write;
@@ -14,15 +13,9 @@ use std::path::Path;
 pub struct Entry<'a> {
     pub experiment: &'a Experiment,
     pub verdict: String,
-    /// Whether there is a verdict.
-    pub is_run: bool,
-    pub counts: Option<Counts>,
-    pub main: String,
-    pub seconds: Option<f64>,
-    pub judged: Vec<Judged>,
-    /// Whether the claims were tested on other data than the paper's.
-    other_data: bool,
-    there: bool,
+    pub outcomes: Outcomes,
+    seconds: Option<f64>,
+    has_results: bool,
 }
 
 impl<'a> Entry<'a> {
@@ -32,120 +25,128 @@ impl<'a> Entry<'a> {
             Ok(stored) => (stored, false),
             Err(_) => (None, true),
         };
-        let word = |key: &str| stored.as_ref().and_then(|results| results.outcome[key].as_str()).map(str::to_owned);
-        let verdict = match (&stored, word("verdict")) {
+        let outcome = stored.as_ref().map(|results| results.outcome.clone()).unwrap_or_default();
+        let verdict = match (&stored, outcome["verdict"].as_str()) {
             (None, _) if damaged => "unknown: its results.json is damaged".to_owned(),
             (None, _) => "not run yet".to_owned(),
             (Some(results), None) => format!("unfinished, {} runs are done", results.runs.len()),
             (Some(results), Some(verdict)) if results.header.scale == "quick" => format!("{verdict} (quick)"),
-            (_, Some(verdict)) => verdict,
+            (_, Some(verdict)) => verdict.to_owned(),
         };
-        let outcome = |key: &str| stored.as_ref().map(|results| results.outcome[key].clone()).unwrap_or_default();
         Entry {
             experiment,
             verdict,
-            is_run: word("verdict").is_some(),
-            counts: Counts::deserialize(outcome("counts")).ok(),
-            main: word("main").unwrap_or_else(|| "-".into()),
             seconds: stored.as_ref().and_then(|results| store::read_seconds(&folder, results)),
-            judged: Vec::deserialize(outcome("claims")).unwrap_or_default(),
-            other_data: outcome("other_data").as_bool().unwrap_or_default(),
-            there: stored.is_some(),
+            has_results: stored.is_some(),
+            outcomes: Outcomes::deserialize(outcome).unwrap_or_default(),
         }
     }
 
     /// The name, as a link to its report; `results` is the relative path of the results.
     pub fn link(&self, results: &str) -> String {
         let name = self.experiment.name;
-        if self.there { format!("[{name}]({results}/{name}/README.md)") } else { name.to_owned() }
+        if self.has_results { format!("[{name}]({results}/{name}/README.md)") } else { name.to_owned() }
+    }
+
+    /// Returns the claim with this id.
+    pub fn row(&self, id: &str) -> Option<&Row> {
+        self.outcomes.claims.iter().find(|row| row.claim.id == id)
+    }
+
+    /// The number for the index, next to the paper's.
+    fn number(&self) -> String {
+        let (id, what) = self.experiment.number;
+        let parts: Vec<&Row> = self.outcomes.rows(true).collect();
+        match self.row(id) {
+            Some(row) => {
+                let ours = row.ours.split(" (").next().unwrap_or_default().split("; ").next().unwrap_or_default();
+                let effects: Vec<String> = row.claim.effects.iter().map(|effect| format!("{effect:+}")).collect();
+                let paper = if effects.is_empty() { row.claim.paper.clone() } else { effects.join(", ") };
+                format!("{what}: {ours} (paper: {paper})")
+            }
+            None if parts.is_empty() => "-".into(),
+            None => {
+                let confirmed = parts.iter().filter(|row| row.outcome == Outcome::Confirmed).count();
+                format!("{confirmed} of {} statements are true", parts.len())
+            }
+        }
     }
 }
 
 /// Writes the index and the papers' pages from the stored results.
 pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
     let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, out)).collect();
-    let mut page =
-        format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{HOW}{}\n\n", verdicts(&entries), total(&entries));
+    let mut page = format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{INTRODUCTION}\n\n", headline_counts(&entries));
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
-        if own.is_empty() {
-            continue;
+        let PaperFacts { short, page: name, .. } = facts;
+        let _ = write!(page, "## {short}\n\n[What we found](papers/{name}.md)\n\n{}", table(&own, "results"));
+        let folder = out.join("experiments/papers");
+        super::write(&folder.join(format!("{name}.md")), &prose::page(facts, &own)?)?;
+        if let Some(figure) = prose::figure(facts, &own)? {
+            super::write(&folder.join(format!("{name}.svg")), &figure.svg)?;
         }
-        let _ = write!(
-            page,
-            "## {}\n\n{} ([what held and what did not](papers/{}.md))\n\n{}",
-            facts.short,
-            facts.citation,
-            facts.page,
-            table(&own)
-        );
-        super::write(&out.join(format!("experiments/papers/{}.md", facts.page)), &review(facts, &own))?;
     }
+    let _ = write!(page, "{}{HOW}", total(&entries));
     super::write(&out.join("experiments/README.md"), &page)
 }
 
 /// Introduction for readers of the index.
-const HOW: &str = "A paper's statement is a program here: it names its claims and their tests before it runs, and the verdict is \
-    computed. *Reproduced*: every primary claim holds; *in part*: at least half of them hold and none is reversed; *not \
-    reproduced*: otherwise. An experiment's report says what was run, how each claim is tested, what a control is and whether it \
-    passed, and what the paper did in another way.\n\n\
-    `cargo run --release --bin experiments -- list` names them; `-- NAME` runs one at full scale, `-- NAME --quick` a small \
-    version in well under a minute, `-- all [--quick]` all of them. An interrupted experiment goes on where it was. `--data DIR` \
-    (or BURNRANK_DATA) is where real data is: one folder of LETOR folds per data set. Claims that need data which is not there \
-    are said to be not tested.\n\n\
-    *Hold / undecided / reversed* counts primary claims, and in brackets the others, which the verdict does not count. *Other \
-    data*: the paper's own are not to be had, only orderings are compared. Time is from start to end, over all sessions that an experiment took.";
+const INTRODUCTION: &str = "Each experiment names at most three headline claims of a paper before it runs, and a program decides them: \
+    *confirmed* and *contradicted* by a 95% interval; *smaller* if the paper's effect is excluded but the sign is open; *too small \
+    to see* if 0 and the paper's effect are both within the interval. The verdict is *reproduced* (all confirmed), *in part* (at \
+    least half, none contradicted), *inconclusive* (fewer, none contradicted) or *differs here* (one or more contradicted). \
+    Extensions (other models than the paper's: *carries over* or not) and benchmarks (targets of our own) do not count above. \"On \
+    other data\": the paper's data are not available.";
+
+/// How to run the experiments.
+const HOW: &str = "## Run them\n\n`cargo run --release --bin experiments -- list` lists them; `-- NAME` runs one at full scale, \
+    `-- NAME --quick` a small version in under a minute, `-- all` all of them; interrupted ones resume. `--data DIR` (or \
+    BURNRANK_DATA) is a folder of real data, with one folder of LETOR folds per data set; claims without data are not tested. \
+    `-- all --stored` writes all reports again without running anything.\n";
 
 /// Total time of all experiments, if each is known.
 fn total(entries: &[Entry<'_>]) -> String {
-    match entries.iter().map(|entry| entry.seconds).sum::<Option<f64>>() {
-        Some(seconds) if seconds >= 7200.0 => format!(" All together: {:.1} hours.", seconds / 3600.0),
-        Some(seconds) => format!(" All together: {}.", duration(seconds)),
-        None => String::new(),
-    }
+    let seconds = entries.iter().map(|entry| entry.seconds).sum::<Option<f64>>();
+    seconds.map_or(String::new(), |seconds| format!("Total time of all runs: {}.\n\n", duration(seconds)))
 }
 
-/// Number of experiments per verdict, as a sentence.
-fn verdicts(entries: &[Entry<'_>]) -> String {
-    let mut words: Vec<(&str, usize)> = vec![];
-    for entry in entries {
-        let verdict = if entry.verdict.starts_with("unfinished") { "unfinished" } else { entry.verdict.as_str() };
-        match words.iter_mut().find(|(known, _)| *known == verdict) {
-            Some((_, count)) => *count += 1,
-            None => words.push((verdict, 1)),
+/// Number of the papers' headline claims per outcome, as a sentence.
+fn headline_counts(entries: &[Entry<'_>]) -> String {
+    let papers = entries.iter().filter(|entry| entry.experiment.kind == Kind::Paper);
+    let outcomes: Vec<Outcome> =
+        papers.flat_map(|entry| &entry.outcomes.headlines).map(|headline| headline.outcome).collect();
+    let count = |outcome| outcomes.iter().filter(|other| **other == outcome).count();
+    let mut parts: Vec<String> = vec![
+        format!("{} confirmed", count(Outcome::Confirmed)),
+        format!("{} too small to see", count(Outcome::TooSmall)),
+    ];
+    for outcome in [Outcome::Smaller, Outcome::NumberDiffers, Outcome::NotTested] {
+        if count(outcome) > 0 {
+            parts.push(format!("{} {}", count(outcome), outcome.word()));
         }
     }
-    // Experiments without results come last.
-    words.sort_by_key(|(word, _)| {
-        ["unfinished", "not run yet"].iter().position(|last| last == word).map_or(0, |at| at + 1)
-    });
-    let run = entries.iter().filter(|entry| entry.is_run).count();
-    let all: Vec<String> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
-    format!("{run} of {} experiments are run: {}.", entries.len(), all.join(", "))
+    parts.push(format!("{} contradicted", count(Outcome::Contradicted)));
+    let waiting = entries.iter().filter(|entry| entry.outcomes.headlines.is_empty()).count();
+    let waiting = if waiting > 0 {
+        format!(" {waiting} of {} experiments are not run yet.", entries.len())
+    } else {
+        String::new()
+    };
+    format!("{} headline claims of five papers: {}.{waiting}", outcomes.len(), parts.join(", "))
 }
 
-fn table(entries: &[&Entry<'_>]) -> String {
-    let columns = ["experiment", "claim", "verdict", "hold / undecided / reversed", "main number", "time", "figure"];
-    let mut table = Table::titled("", &columns);
+/// One line per experiment; `results` is the relative path of the results.
+pub fn table(entries: &[&Entry<'_>], results: &str) -> String {
+    let mut table = Table::titled("", &["experiment", "claim", "verdict", "number"]);
     for entry in entries {
-        let Experiment { name, place, claim, .. } = entry.experiment;
-        let words = |c: Counts| format!("{} / {} / {}", c.holds, c.undecided, c.reversed);
-        let others = Counts::of(&entry.judged, false);
-        let others = if others == Counts::default() { String::new() } else { format!(" ({})", words(others)) };
-        let counts = entry.counts.map_or("-".into(), |counts| words(counts) + &others);
-        let data = if entry.other_data { "; other data" } else { "" };
-        let figure = format!(
-            "<a href=\"results/{name}/figure.svg\"><img src=\"results/{name}/figure.svg\" width=\"160\" alt=\"{name}\"></a>"
-        );
+        let kind = if entry.experiment.kind == Kind::Extension { " (extension)" } else { "" };
         table.row([
-            format!("{}: {place}", entry.link("results")),
-            claim.to_string(),
-            format!("{}{data}", entry.verdict),
-            counts,
-            entry.main.clone(),
-            entry.seconds.map_or("-".into(), duration),
-            if entry.is_run { figure } else { "-".into() },
+            format!("{}{kind}", entry.link(results)),
+            entry.experiment.short.to_owned(),
+            entry.verdict.clone(),
+            entry.number(),
         ]);
     }
-    table.markdown().trim_start().to_owned()
+    format!("{}\n", table.markdown().trim_start())
 }

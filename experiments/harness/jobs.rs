@@ -1,7 +1,7 @@
 //! Runs independent jobs in parallel, one core each; stores each result at once and shows the remaining time.
 
 use super::{Execution, Finding};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use burnrank::internal::text::duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
@@ -30,12 +30,12 @@ impl<K, V> Default for OneEntryCache<K, V> {
 impl<K: PartialEq, V> OneEntryCache<K, V> {
     /// Returns the value cached under a key, or calls `make` and caches its result.
     pub fn get(&self, key: K, make: impl FnOnce() -> anyhow::Result<V>) -> anyhow::Result<Arc<V>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, value)) = kept.as_ref().filter(|(known, _)| *known == key) {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, value)) = cached.as_ref().filter(|(known, _)| *known == key) {
             return Ok(value.clone());
         }
         let value = Arc::new(make()?);
-        *kept = Some((key, value.clone()));
+        *cached = Some((key, value.clone()));
         Ok(value)
     }
 }
@@ -53,7 +53,7 @@ struct JobsProgress {
 pub struct Ticker<'a> {
     progress: &'a JobsProgress,
     work: f64,
-    told: Mutex<f64>,
+    reported: Mutex<f64>,
 }
 
 impl Execution<'_> {
@@ -69,7 +69,10 @@ impl Execution<'_> {
         self.check::<T, R>(jobs)?;
         let open: Vec<&Job<T>> = jobs.iter().filter(|job| self.store.get(&job.key).is_none()).collect();
         if open.len() < jobs.len() {
-            eprintln!("{} of {} runs are there from before", jobs.len() - open.len(), jobs.len());
+            eprintln!("{} of {} runs are stored", jobs.len() - open.len(), jobs.len());
+        }
+        if let Some(job) = open.first().filter(|_| self.session.stored) {
+            bail!("{}: run '{}' is missing, and --stored starts no run", self.store.file().display(), job.key);
         }
         let progress = JobsProgress::new(&open);
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -80,7 +83,7 @@ impl Execution<'_> {
                     break;
                 }
                 let start = Instant::now();
-                let ticker = Ticker { progress: &progress, work: job.work, told: Mutex::new(0.0) };
+                let ticker = Ticker { progress: &progress, work: job.work, reported: Mutex::new(0.0) };
                 let outcome = pool
                     .install(|| Ok(serde_json::to_value(each(job, &ticker)?)?))
                     .and_then(|run| self.store.put(&job.key, run, start.elapsed().as_secs_f64()));
@@ -120,11 +123,11 @@ impl Execution<'_> {
     fn stored<R: Finding>(&self, key: &str) -> anyhow::Result<R> {
         let wrong = || {
             let file = self.store.file();
-            format!("{}: the run '{key}' makes no sense: remove its line, or start anew with --fresh", file.display())
+            format!("{}: run '{key}' has an impossible result; remove its line or rerun with --fresh", file.display())
         };
         let run = self.store.get(key).with_context(|| format!("run {key} is missing"))?;
         if let Some(number) = absurd(&run) {
-            return Err(anyhow::anyhow!("{number} is no result")).with_context(wrong);
+            return Err(anyhow::anyhow!("{number} is not a result")).with_context(wrong);
         }
         let found: R = serde_json::from_value(run).with_context(wrong)?;
         match found.impossible() {
@@ -179,9 +182,9 @@ impl JobsProgress {
 impl Ticker<'_> {
     /// Reports the completed share of the job.
     pub fn tick(&self, share: f64) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = (share.min(1.0) - *told).max(0.0);
-        *told += more;
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = (share.min(1.0) - *reported).max(0.0);
+        *reported += more;
         self.progress.add(more * self.work);
     }
 }

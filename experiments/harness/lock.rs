@@ -20,7 +20,7 @@ impl Lock {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => {
                 bail!(
-                    "{name}: another experiments program is at work there: wait for its end, or give another --out DIR"
+                    "{name}: another process is using this folder; wait for it to end, or use another --out DIR"
                 )
             }
             Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{name}: cannot lock")),

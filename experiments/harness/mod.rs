@@ -5,6 +5,7 @@ pub mod dots;
 pub mod facts;
 pub mod figure;
 pub mod finding;
+mod first_rule;
 mod index;
 mod jobs;
 mod lock;
@@ -13,9 +14,9 @@ mod net_shape;
 mod packed;
 mod page;
 mod papers;
+mod prose;
 pub mod real;
 mod report;
-mod review;
 pub mod shuffled;
 mod store;
 mod training;
@@ -25,7 +26,7 @@ pub mod units;
 mod verdict;
 mod words;
 
-pub use claim::{Claim, Control, Evidence, Test};
+pub use claim::{Claim, Control, Evidence, Headline, Test};
 pub use finding::Finding;
 pub use index::write_index;
 pub use jobs::{Job, OneEntryCache, Ticker};
@@ -34,7 +35,7 @@ pub use packed::Packed;
 pub use papers::Paper;
 pub use report::Report;
 pub use training::{export, once, per_query, train, train_until};
-pub use verdict::Spread;
+pub use verdict::{Kind, Spread};
 
 use anyhow::{Context, bail};
 use burnrank::Device;
@@ -51,16 +52,6 @@ use store::{Before, Store};
 /// Folder for the state of unfinished runs, below the results; removed when the experiment ends.
 const CHECKPOINTS: &str = "checkpoints";
 
-/// Kind of an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Results of a paper: the same seed gives the same bytes, so stored runs are not repeated.
-    Paper,
-    /// Timings on this machine: always repeated, replacing earlier ones of the same machine and settings, and never run
-    /// together with other experiments at full scale.
-    Speed,
-}
-
 /// One statement, table or figure of a paper.
 pub struct Experiment {
     /// Name on the command line and of its folder.
@@ -71,9 +62,18 @@ pub struct Experiment {
     pub place: &'static str,
     /// What the paper claims, in one or two sentences.
     pub claim: &'static str,
+    /// The same in at most 15 words, for the index.
+    pub short: &'static str,
+    /// The claims that decide the verdict, at most three, fixed before the first run.
+    pub headlines: &'static [Headline],
+    /// Id of the claim whose number the index shows, and what it is; if empty, the index counts the parts of headline claims.
+    pub number: (&'static str, &'static str),
     /// Duration at full scale.
     pub time: &'static str,
-    /// All claims tested, with convention, unit and test, as written down before the first run.
+    /// Whether results are times of this machine: always repeated, replacing earlier ones of the same machine and settings, and
+    /// never run together with other experiments at full scale.
+    pub timed: bool,
+    /// All claims tested, with convention, unit and test.
     pub claims: fn(&Session) -> Vec<Claim>,
     /// Changes to claims, tests or protocol made after results were seen, with reasons.
     pub changed: &'static [&'static str],
@@ -126,6 +126,8 @@ pub struct Session {
     pub backend: &'static str,
     pub jobs: usize,
     pub fresh: bool,
+    /// Only report stored runs; a missing run is an error.
+    pub stored: bool,
     /// Values of `--set` for experiments with their own settings.
     pub options: BTreeMap<String, String>,
     pub out: PathBuf,
@@ -150,20 +152,22 @@ impl Session {
             backend: self.backend.into(),
             protocol: (experiment.protocol)(self)?,
         };
-        let store = match experiment.kind {
-            _ if self.fresh => Store::open(&folder, header, Before::Discard),
-            Kind::Paper => Store::open(&folder, header, Before::GoOn),
-            Kind::Speed => Store::open(&folder, header, Before::Replace),
-        }?;
+        let before = match experiment.timed {
+            _ if self.fresh => Before::Discard,
+            true if self.stored => bail!("{}: times cannot be reported without measuring them again", experiment.name),
+            true => Before::Replace,
+            false => Before::Resume,
+        };
+        let store = Store::open(&folder, header, before)?;
         let execution = Execution { session: self, folder, store };
         let report = execution.report(experiment)?;
-        let told = report.judge(experiment, self)?;
+        let evaluated = report.evaluate(experiment, self)?;
         let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));
-        execution.store.conclude(told.outcome())?;
+        execution.store.conclude(evaluated.outcome())?;
         write(&execution.folder.join("figure.svg"), &report.figure.svg)?;
         let past = execution.store.past();
-        write(&execution.folder.join("README.md"), &page::page(&told, self, &past))?;
-        print(&format!("{}written: {}\n\n", told.text(past.seconds), execution.folder.display()))
+        write(&execution.folder.join("README.md"), &page::page(&evaluated, self, &past))?;
+        print(&format!("{}written: {}\n\n", evaluated.text(past.seconds), execution.folder.display()))
     }
 }
 
@@ -175,15 +179,15 @@ impl Execution<'_> {
         if self.store.len() == 0 {
             return (experiment.run)(self);
         }
-        let said = Arc::new(Mutex::new(String::new()));
-        let (hook, heard) = (take_hook(), said.clone());
-        set_hook(Box::new(move |panic| *heard.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string()));
+        let message = Arc::new(Mutex::new(String::new()));
+        let (hook, panic_text) = (take_hook(), message.clone());
+        set_hook(Box::new(move |panic| *panic_text.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string()));
         let reported = catch_unwind(AssertUnwindSafe(|| (experiment.run)(self)));
         set_hook(hook);
         reported.unwrap_or_else(|_| {
             let (file, why) =
-                (self.store.file(), said.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " "));
-            bail!("{}: its runs make no report: restore it, or start anew with --fresh ({why})", file.display())
+                (self.store.file(), message.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " "));
+            bail!("{}: no report can be made from its runs; restore it or rerun with --fresh ({why})", file.display())
         })
     }
 
@@ -217,11 +221,9 @@ impl Execution<'_> {
 
 /// Prints every experiment with its paper, claim and duration.
 pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
-    for Experiment { name, kind, paper, place, claim, time, own, .. } in experiments {
-        let alone = match kind {
-            Kind::Paper => "",
-            Kind::Speed => "; not part of `all` without --quick, because other work would spoil its times",
-        };
+    for Experiment { name, timed, paper, place, claim, time, own, .. } in experiments {
+        let alone =
+            if *timed { "; not part of `all` without --quick, because other work would distort its times" } else { "" };
         let options = own.iter().flat_map(|own| own.options);
         let options: String = options.map(|(key, what)| format!("  --set {key}=...: {what}\n")).collect();
         let citation = paper.facts().citation;

@@ -1,4 +1,4 @@
-//! The papers, and what cannot be tested here.
+//! The papers.
 
 /// Source of an experiment's claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +15,15 @@ pub enum Paper {
 /// Information on a paper for the index and the paper's page.
 pub struct PaperFacts {
     pub paper: Paper,
-    /// Name of its page.
+    /// Name of its page and figure.
     pub page: &'static str,
     pub short: &'static str,
     pub citation: &'static str,
-    /// Introductory note on its page; empty for most.
-    pub remark: &'static str,
-    /// What cannot be tested here, and what a user has to provide.
-    pub cannot: &'static [&'static str],
+    /// Text of its page, with placeholders for numbers.
+    pub prose: &'static str,
+    pub slide_title: &'static str,
+    /// Claims in its figure: experiment, claim, and name.
+    pub slide: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// All papers, by year.
@@ -32,10 +33,25 @@ pub const PAPERS: [PaperFacts; 6] = [
         page: "ranknet",
         short: "RankNet, 2005",
         citation: "Burges et al., Learning to Rank using Gradient Descent, 2005",
-        remark: "",
-        cannot: &[
-            "Tables 3 to 6 are of 17,004 queries of a commercial search engine that nobody else has: their orderings are asked of MQ2007 \
-             and MQ2008, which a user must bring (--data).",
+        prose: include_str!("prose/ranknet.md"),
+        slide_title: "Test pairs in the right order, percent (Table 1)",
+        slide: &[
+            ("ranknet-table1", "net linear 100", "random net, linear, 100"),
+            ("ranknet-table1", "net linear 500", "random net, linear, 500"),
+            ("ranknet-table1", "net linear 2500", "random net, linear, 2500"),
+            ("ranknet-table1", "net linear 12500", "random net, linear, 12500"),
+            ("ranknet-table1", "net two-layer 100", "random net, two layers, 100"),
+            ("ranknet-table1", "net two-layer 500", "random net, two layers, 500"),
+            ("ranknet-table1", "net two-layer 2500", "random net, two layers, 2500"),
+            ("ranknet-table1", "net two-layer 12500", "random net, two layers, 12500"),
+            ("ranknet-table1", "polynomial linear 100", "polynomial, linear, 100"),
+            ("ranknet-table1", "polynomial linear 500", "polynomial, linear, 500"),
+            ("ranknet-table1", "polynomial linear 2500", "polynomial, linear, 2500"),
+            ("ranknet-table1", "polynomial linear 12500", "polynomial, linear, 12500"),
+            ("ranknet-table1", "polynomial two-layer 100", "polynomial, two layers, 100"),
+            ("ranknet-table1", "polynomial two-layer 500", "polynomial, two layers, 500"),
+            ("ranknet-table1", "polynomial two-layer 2500", "polynomial, two layers, 2500"),
+            ("ranknet-table1", "polynomial two-layer 12500", "polynomial, two layers, 12500"),
         ],
     },
     PaperFacts {
@@ -43,10 +59,13 @@ pub const PAPERS: [PaperFacts; 6] = [
         page: "lambdarank",
         short: "LambdaRank, 2006",
         citation: "Burges et al., Learning to Rank with Nonsmooth Cost Functions, 2006",
-        remark: "",
-        cannot: &[
-            "Figures 2 (right) and 3 are of queries of a commercial search engine (400 and 10,000 queries): their statements are asked of \
-             MQ2007, which a user must bring (--data). Times are of other machines: only their ratios and slopes are compared.",
+        prose: include_str!("prose/lambdarank.md"),
+        slide_title: "Training time of V1 over V2, and slopes of time by length",
+        slide: &[
+            ("lambdarank-speedup", "linear faster", "V1/V2, linear"),
+            ("lambdarank-speedup", "two-layer faster", "V1/V2, two layers"),
+            ("lambdarank-speedup", "linear V1", "slope of V1, linear"),
+            ("lambdarank-speedup", "linear V2", "slope of V2, linear"),
         ],
     },
     PaperFacts {
@@ -54,18 +73,26 @@ pub const PAPERS: [PaperFacts; 6] = [
         page: "function-approximation",
         short: "Ranking as Function Approximation, 2006",
         citation: "Burges, Ranking as Function Approximation, 2006",
-        remark: "",
-        cannot: &[],
+        prose: include_str!("prose/function-approximation.md"),
+        slide_title: "",
+        slide: &[],
     },
     PaperFacts {
         paper: Paper::Optimality,
         page: "local-optimality",
         short: "Local optimality of LambdaRank, 2009",
         citation: "Donmez et al., On the Local Optimality of LambdaRank, 2009",
-        remark: "",
-        cannot: &[
-            "The paper's artificial data is drawn as described, but its web data (Tables 1 to 4 on real queries) is of a commercial search \
-             engine: those statements are asked of artificial data and of MQ2007, which a user must bring (--data).",
+        prose: include_str!("prose/local-optimality.md"),
+        slide_title: "Trained for the first minus trained for the second (Table 4)",
+        slide: &[
+            ("optimality-matching", "Table 4 by NDCG: NDCG over NDCG@10", "by NDCG: NDCG - NDCG@10"),
+            ("optimality-matching", "Table 4 by NDCG: NDCG over MAP", "by NDCG: NDCG - MAP"),
+            ("optimality-matching", "Table 4 by NDCG: NDCG over MRR", "by NDCG: NDCG - MRR"),
+            ("optimality-matching", "Table 4 by NDCG@10: NDCG over NDCG@10", "by NDCG@10: NDCG - NDCG@10"),
+            ("optimality-matching", "Table 4 by MAP: MAP over NDCG", "by MAP: MAP - NDCG"),
+            ("optimality-matching", "Table 4 by MAP: MAP over NDCG@10", "by MAP: MAP - NDCG@10"),
+            ("optimality-matching", "Table 4 by MAP: MAP over MRR", "by MAP: MAP - MRR"),
+            ("optimality-matching", "Table 4 by MRR: NDCG over MRR", "by MRR: NDCG - MRR"),
         ],
     },
     PaperFacts {
@@ -73,21 +100,23 @@ pub const PAPERS: [PaperFacts; 6] = [
         page: "lambdaloss",
         short: "LambdaLoss, 2018",
         citation: "Wang et al., The LambdaLoss Framework for Ranking Metric Optimization, 2018",
-        remark: "The paper's tables are of boosted trees: `lambdaloss-trees` asks the same of trees. `lambdaloss-table3`, `-mu`, `-k`, \
-                 `-convergence` and `-overfit` ask whether it carries over to nets.",
-        cannot: &[
-            "WEB10K, WEB30K and YAHOO, the paper's sets, may not be passed on: bring them (--data) and the same programs run on them. \
-             Without them only orderings are compared, on other data.",
-            "The paper's numbers are of RankLib and of an internal version of LightGBM; trees here are grown by LightGBM on our gradients.",
+        prose: include_str!("prose/lambdaloss.md"),
+        slide_title: "Test NDCG@5 minus LambdaRank's, points, boosted trees",
+        slide: &[
+            ("lambdaloss-trees", "Table 3: NDCG-Loss2 over LambdaRank", "NDCG-Loss2, Table 3"),
+            ("lambdaloss-trees", "Table 3: NDCG-Loss2++ over LambdaRank", "NDCG-Loss2++, Table 3"),
+            ("lambdaloss-trees", "Table 3: ARP-Loss1 over LambdaRank", "ARP-Loss1, Table 3"),
+            ("lambdaloss-trees", "Table 4: NDCG-Loss2++ over LambdaRank", "NDCG-Loss2++, Table 4"),
         ],
     },
     PaperFacts {
         paper: Paper::Several,
         page: "overview",
-        short: "All papers together, and this machine",
-        citation: "What the five papers share, their slips, their rivals, and the speed of this program",
-        remark: "",
-        cannot: &[],
+        short: "All papers, baselines and speed",
+        citation: "Errors in the text of the five papers, baselines, and the speed of this program",
+        prose: include_str!("prose/overview.md"),
+        slide_title: "",
+        slide: &[],
     },
 ];
 

@@ -10,7 +10,7 @@ pub const WHERE: &str = "Real data: MQ2007 and MQ2008 are part of LETOR 4.0 \
      (https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/), WEB10K and WEB30K are \
      at https://www.microsoft.com/en-us/research/project/mslr/, YAHOO is set 1 of data set C14 of Yahoo's Webscope. Put them \
      into DIR/mq2007/Fold1 to Fold5, DIR/mq2008/Fold1 to Fold5, DIR/web10k/Fold1 to Fold5, DIR/web30k/Fold1 to Fold5 and \
-     DIR/yahoo, each fold with train.txt, vali.txt and test.txt, and give --data DIR.";
+     DIR/yahoo, each fold with train.txt, vali.txt and test.txt, and pass --data DIR.";
 
 /// An optional data set: names of its folders and its name in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! The report of an experiment: the verdict, the claims with their results, and tables.
+//! The report of an experiment: the verdict, the claims with their outcomes, and tables.
 
 use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
-use super::verdict::{CANNOT_HOLD, Counts, Judged, Verdict, evaluate, p_cell};
+use super::verdict::{Kind, Outcomes, Row, TOO_WIDE, counts, evaluate, verdict};
 use super::{Experiment, Session};
-use burnrank::internal::text::{Table, counted, duration};
+use burnrank::internal::text::{Table, duration, p_value};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub struct Report {
     pub evidence: Vec<(String, Evidence)>,
     /// Controls, whose outcome is known whether or not the paper is right.
     pub controls: Vec<Control>,
-    /// The main number, for the index.
+    /// The main numbers.
     pub main: String,
     pub tables: Vec<Table>,
     /// Remarks.
@@ -33,84 +33,91 @@ pub struct Report {
     pub feature: Option<&'static str>,
 }
 
-/// Text for claims that are tested on other data.
-const OTHER_DATA: &str = "The data are not the paper's: orderings on other data.";
-
 /// A report with evaluated claims.
-pub struct Told<'a> {
+pub struct Evaluated<'a> {
     pub experiment: &'a Experiment,
     pub report: &'a Report,
-    judged: Vec<Judged>,
+    pub outcomes: Outcomes,
 }
 
 impl Report {
     /// Evaluates the claims of an experiment on the evidence.
-    pub fn judge<'a>(&'a self, experiment: &'a Experiment, session: &Session) -> anyhow::Result<Told<'a>> {
-        let judged = evaluate((experiment.claims)(session), &self.evidence)?;
-        Ok(Told { experiment, report: self, judged })
+    pub fn evaluate<'a>(&'a self, experiment: &'a Experiment, session: &Session) -> anyhow::Result<Evaluated<'a>> {
+        let outcomes = evaluate((experiment.claims)(session), experiment.headlines, &self.evidence)?;
+        Ok(Evaluated { experiment, report: self, outcomes })
     }
 }
 
-impl Told<'_> {
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(&self.judged, &self.report.controls)
+impl Evaluated<'_> {
+    pub fn verdict(&self) -> String {
+        verdict(self.experiment.kind, &self.outcomes, &self.report.controls, self.report.other_data)
     }
 
-    pub fn counts(&self) -> Counts {
-        Counts::of(&self.judged, true)
-    }
-
-    /// Results of all claims, and whether they were tested on the paper's data.
+    /// Outcomes of all claims, and whether they were tested on the paper's data.
     pub fn summary(&self) -> String {
-        let others = match self.of(false).next() {
-            Some(_) => format!(" Other claims: {}.", Counts::of(&self.judged, false).words()),
+        let kind = match self.experiment.kind {
+            Kind::Paper => "Headline claims",
+            Kind::Extension => "An extension: the paper's claims with another kind of model. Headline claims",
+            Kind::Benchmark => "A benchmark: our own targets. Groups of targets",
+        };
+        let others = match self.outcomes.rows(false).next() {
+            Some(_) => format!(" Secondary claims: {}.", counts(self.outcomes.rows(false).map(|row| row.outcome))),
             None => String::new(),
         };
-        let data = if self.report.other_data { format!(" {OTHER_DATA}") } else { String::new() };
-        format!("Primary claims: {}.{others}{data}", self.counts().words())
+        let data =
+            if self.report.other_data { " The data differ from the paper's: only orderings are compared." } else { "" };
+        format!("{kind}: {}.{others}{data}", self.outcomes.counts())
     }
 
     /// Contents for `results.json`.
     pub fn outcome(&self) -> Value {
         json!({
-            "verdict": self.verdict().word(),
-            "counts": self.counts(),
+            "verdict": self.verdict(),
+            "kind": self.experiment.kind,
             "other_data": self.report.other_data,
             "main": self.report.main,
-            "claims": self.judged,
+            "headlines": self.outcomes.headlines,
+            "claims": self.outcomes.claims,
             "controls": self.report.controls,
         })
     }
 
-    fn of(&self, primary: bool) -> impl Iterator<Item = &Judged> {
-        self.judged.iter().filter(move |judged| judged.claim.primary == primary)
+    /// Table of the headline claims.
+    pub fn headlines(&self) -> Table {
+        let mut table = Table::titled("Headline claims:", &["claim", "outcome", "decided by"]);
+        for headline in &self.outcomes.headlines {
+            table.row([headline.statement.clone(), headline.outcome.word().into(), headline.parts.join("; ")]);
+        }
+        table
     }
 
-    /// Table of the claims that count towards the verdict, or of the others; columns that none of them needs are omitted.
-    pub fn claims(&self, primary: bool) -> Option<Table> {
-        self.of(primary).next()?;
-        let title = match primary {
-            true => "Primary claims, which the verdict counts:",
-            false => "Other claims, which it does not count:",
+    /// Table of the parts of headline claims, or of secondary claims; columns that none of them needs are omitted.
+    pub fn claims(&self, headline: bool) -> Option<Table> {
+        let rows = || self.outcomes.rows(headline);
+        rows().next()?;
+        let title = match headline {
+            true => "Their parts:",
+            false => "Secondary claims, which do not count towards the verdict:",
         };
-        let (tested, seen) = (
-            self.of(primary).any(|judged| judged.p.is_some()),
-            self.of(primary).any(|judged| judged.detectable.is_some()),
-        );
-        let shown = |cells: [String; 6]| {
-            let needed = [true, true, true, tested, seen, true];
+        let tested = rows().any(|row| row.p.is_some());
+        let has_effect = rows().any(|row| !row.claim.effects.is_empty());
+        let seen = rows().any(|row| row.detectable.is_some());
+        let needed = [true, true, has_effect, true, tested, seen, true];
+        let shown = |cells: [String; 7]| {
             cells.into_iter().zip(needed).filter(|(_, needed)| *needed).map(|(cell, _)| cell).collect::<Vec<_>>()
         };
-        let head = ["claim", "paper", "here", "p", "could see", "outcome"].map(str::to_owned);
+        let head = ["claim", "paper", "paper's effect", "here", "p", "detectable", "outcome"].map(str::to_owned);
         let mut table = Table::titled(title, &shown(head));
-        for judged in self.of(primary) {
+        for Row { claim, outcome, ours, p, detectable, .. } in rows() {
+            let effects: Vec<String> = claim.effects.iter().map(|effect| format!("{effect:+}")).collect();
             table.row(shown([
-                judged.claim.statement.clone(),
-                judged.claim.paper.clone(),
-                judged.ours.clone(),
-                p_cell(judged),
-                judged.detectable.clone().unwrap_or_else(|| "-".into()),
-                judged.outcome.word().into(),
+                claim.statement.clone(),
+                claim.paper.clone(),
+                if effects.is_empty() { "-".into() } else { effects.join(", ") },
+                ours.clone(),
+                p.map_or("-".into(), |p| p_value(Some(p))),
+                detectable.clone().unwrap_or_else(|| "-".into()),
+                outcome.word().into(),
             ]));
         }
         Some(table)
@@ -118,58 +125,40 @@ impl Told<'_> {
 
     /// Legend for the columns of the claims' tables, as far as needed.
     pub fn legend(&self) -> String {
-        let any = |such: fn(&Test) -> bool| self.judged.iter().any(|judged| such(&judged.claim.test));
-        let of_mean = |test: &Test| {
-            matches!(test, Test::Above | Test::Equivalent { .. } | Test::AtLeast { .. } | Test::AtMost { .. })
-        };
-        let mut parts = vec![];
-        if any(of_mean) {
-            parts.push("*here*: mean over the units ± half of its 95% interval (Student's t)".to_owned());
-        }
-        if any(|test| matches!(test, Test::Number { .. })) {
-            parts.push(
-                "*spread*: standard deviation over the units; *z*: how many deviations the paper's number lies from the mean, \
-                 if it is one more draw of the same"
-                    .into(),
-            );
-        }
-        let families: Vec<String> = [(true, "primary"), (false, "other")]
-            .into_iter()
-            .map(|(primary, name)| (self.of(primary).filter(|judged| judged.p.is_some()).count(), name))
-            .filter(|(tests, _)| *tests > 0)
-            .map(|(tests, name)| {
-                format!("{} with a p-value", counted(tests, &format!("{name} claim"), &format!("{name} claims")))
-            })
-            .collect();
-        if !families.is_empty() {
-            let together = families.join(", and over ");
-            parts.push(format!("*p*: two-sided, after Holm's correction over {together}"));
-        }
-        if any(of_mean) {
-            parts.push(
-                "*could see*: the smallest distance of the mean from 0, or from the bound of the claim, that would have been \
-                 seen four times in five with units that differ as these do"
-                    .into(),
-            );
-        }
-        if self.judged.iter().any(|judged| judged.detectable.as_ref().is_some_and(|seen| seen.starts_with(CANNOT_HOLD)))
-        {
-            parts.push(
-                "*cannot hold*: the interval is wider than the margin, so that no mean could have been near enough with units \
-                 that differ as these do"
-                    .into(),
-            );
-        }
-        if any(|test| matches!(test, Test::Number { .. })) {
-            parts.push("for a number of the paper *could see* is the range that would have held".into());
-        }
-        parts.push("*reversed*: the test says that it is not so".into());
-        format!("{}.", parts.join("; "))
+        let any = |such: fn(&Row) -> bool| self.outcomes.claims.iter().any(such);
+        let is_number = |row: &Row| matches!(row.claim.test, Test::Number { .. });
+        let lines = [
+            (
+                any(|row| !matches!(row.claim.test, Test::Number { .. } | Test::EachAtMost { .. } | Test::Fact)),
+                "*here*: mean over the units ± half of its 95% interval (Student's t)",
+            ),
+            (
+                any(is_number),
+                "*spread*: standard deviation over the units; *z*: distance of the paper's number from the mean, in standard \
+                 deviations of one more unit",
+            ),
+            (
+                any(|row| row.p.is_some()),
+                "*p*: two-sided; for secondary claims after Holm's correction within their family",
+            ),
+            (
+                any(|row| row.p.is_some()),
+                "*detectable*: smallest distance of the mean from 0, or from the claim's bound, that the test detects with a \
+                 power of 80%",
+            ),
+            (
+                any(|row| row.detectable.as_ref().is_some_and(|text| text.starts_with(TOO_WIDE))),
+                "*interval wider*: no mean could have confirmed this equivalence",
+            ),
+            (any(is_number), "for a number of the paper *detectable* is the range that confirms it"),
+        ];
+        let parts: Vec<&str> = lines.into_iter().filter(|(needed, _)| *needed).map(|(_, text)| text).collect();
+        if parts.is_empty() { String::new() } else { format!("{}.", parts.join("; ")) }
     }
 
     pub fn controls(&self) -> Option<Table> {
         let mut table = Table::titled(
-            "Controls, which must come out so whatever the paper says, else nothing is concluded:",
+            "Controls, whose outcome does not depend on the paper; if one fails, nothing is concluded:",
             &["control", "expected", "here", "passed"],
         );
         for Control { description, expected, ours, holds } in &self.report.controls {
@@ -178,20 +167,21 @@ impl Told<'_> {
         (!self.report.controls.is_empty()).then_some(table)
     }
 
-    /// How each claim is tested, with one row for claims tested in the same way.
+    /// How each claim is tested, with one row per family of similar claims.
     pub fn tests(&self) -> Table {
-        let mut table = Table::titled("", &["claims", "one unit is", "test", "conventions"]);
-        let mut rows: Vec<([String; 3], Vec<&Claim>)> = vec![];
-        for Judged { claim, .. } in &self.judged {
-            let how = [claim.unit.clone(), claim.test.words(), claim.convention.clone()];
-            match rows.iter_mut().find(|(known, _)| *known == how) {
-                Some((_, claims)) => claims.push(claim),
-                None => rows.push((how, vec![claim])),
+        let mut table = Table::titled("", &["claims", "unit", "test", "conventions"]);
+        let mut families: Vec<Vec<&Claim>> = vec![];
+        for Row { claim, .. } in &self.outcomes.claims {
+            match families.iter_mut().find(|family| family[0].is_similar(claim)) {
+                Some(family) => family.push(claim),
+                None => families.push(vec![claim]),
             }
         }
-        for ([unit, test, convention], claims) in rows {
-            let ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
-            table.row([ids.join(", "), unit, test, if convention.is_empty() { "-".into() } else { convention }]);
+        for family in families {
+            let ids: Vec<&str> = family.iter().map(|claim| claim.id.as_str()).collect();
+            let Claim { unit, test, convention, .. } = family[0];
+            let convention = if convention.is_empty() { "-" } else { convention };
+            table.row([&ids.join(", "), unit, &test.words(), convention].map(String::from));
         }
         table
     }
@@ -199,12 +189,12 @@ impl Told<'_> {
     /// Text for the terminal: all tables, the verdict's first.
     pub fn text(&self, seconds: Option<f64>) -> String {
         let Experiment { name, place, claim, paper, .. } = self.experiment;
-        let time = seconds.map_or("its time was lost".into(), duration);
-        let mut text = format!("{name}: {} ({time})\n", self.verdict().word());
+        let time = seconds.map_or("time unknown".into(), duration);
+        let mut text = format!("{name}: {} ({time})\n", self.verdict());
         let _ = writeln!(text, "{}\n{}", self.summary(), self.report.main);
         let _ = writeln!(text, "\n{}: {place}\n{claim}", paper.facts().citation);
-        let judged = [self.claims(true), self.claims(false), self.controls()];
-        judged.iter().flatten().chain(&self.report.tables).for_each(|table| text += &table.text());
+        let tables = [Some(self.headlines()), self.claims(true), self.claims(false), self.controls()];
+        tables.iter().flatten().chain(&self.report.tables).for_each(|table| text += &table.text());
         // A terminal shows no figures.
         let words = self.report.notes.iter().filter(|note| !note.starts_with("!["));
         words.chain(&self.report.bring).for_each(|note| text += &format!("\n{note}\n"));
@@ -214,16 +204,20 @@ impl Told<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, Paper};
+    use super::super::{Headline, Paper};
     use super::*;
 
-    const NOTHING: Experiment = Experiment {
+    const F: Experiment = Experiment {
         name: "nothing",
         kind: Kind::Paper,
         paper: Paper::Several,
         place: "",
         claim: "",
+        short: "",
+        headlines: &[Headline { statement: "a fact", parts: &["f"] }],
+        number: ("", ""),
         time: "",
+        timed: false,
         claims: |_| vec![],
         changed: &[],
         protocol: |_| Ok(Value::Null),
@@ -231,29 +225,26 @@ mod tests {
         own: None,
     };
 
-    fn told<'a>(report: &'a Report, claims: Vec<Claim>) -> Told<'a> {
-        let judged = evaluate(claims, &report.evidence).unwrap();
-        Told { experiment: &NOTHING, report, judged }
+    fn evaluated<'a>(report: &'a Report, claims: Vec<Claim>) -> Evaluated<'a> {
+        let outcomes = evaluate(claims, F.headlines, &report.evidence).unwrap();
+        Evaluated { experiment: &F, report, outcomes }
     }
 
     #[test]
     fn columns_and_legend_are_those_that_the_claims_need() {
-        let fact = Claim::primary("f", "a fact", Test::Fact);
+        let fact = Claim::new("f", "a fact", Test::Fact);
         let report = Report { evidence: vec![("f".into(), Evidence::fact(true, "1"))], ..Report::default() };
-        let only_facts = told(&report, vec![fact.clone()]);
+        let only_facts = evaluated(&report, vec![fact.clone()]);
         assert!(only_facts.claims(true).unwrap().markdown().contains("| claim | paper | here | outcome |"));
-        assert_eq!(only_facts.legend(), "*reversed*: the test says that it is not so.");
+        assert_eq!((only_facts.legend().as_str(), only_facts.verdict().as_str()), ("", "reproduced"));
         assert!(only_facts.claims(false).is_none() && only_facts.controls().is_none());
-        let above = Claim::secondary("a", "above", Test::Above).unit("function");
+        let above = Claim::new("a", "above", Test::Above).unit("function").effects([0.3 - 0.1]);
         let units = ("a".to_owned(), Evidence::units([1.0, 2.0, 3.0]));
         let report = Report { evidence: vec![report.evidence[0].clone(), units], ..Report::default() };
-        let both = told(&report, vec![fact, above]);
-        assert!(both.claims(false).unwrap().markdown().contains("| here | p | could see | outcome |"));
-        assert!(
-            both.legend().contains("after Holm's correction over 1 other claim with a p-value"),
-            "{}",
-            both.legend()
-        );
-        assert!(both.tests().markdown().contains("| a | function | two-sided t-test over the units against 0"));
+        let both = evaluated(&report, vec![fact, above]);
+        let table = both.claims(false).unwrap().markdown();
+        assert!(table.contains("| paper's effect | here | p | detectable | outcome |") && table.contains("| +0.2 |"));
+        assert!(both.legend().contains("Holm's correction within their family"), "{}", both.legend());
+        assert!(both.tests().markdown().contains("| a | function | 95% interval of the mean"));
     }
 }

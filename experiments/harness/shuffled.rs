@@ -30,7 +30,7 @@ pub fn of_random_order(data: &Dataset, k: usize) -> f64 {
 pub fn control(what: String, own: f64, shuffled: f64, random: f64) -> Control {
     Control {
         description: what,
-        expected: format!("below {own:.2}, that of the true labels (a random order: {random:.2})"),
+        expected: format!("below {own:.2}, the value with true labels (random order: {random:.2})"),
         ours: format!("{shuffled:.2}"),
         holds: shuffled < own,
     }

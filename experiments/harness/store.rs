@@ -55,7 +55,7 @@ pub struct Past {
 }
 
 impl Times {
-    fn make_sense(&self) -> bool {
+    fn are_possible(&self) -> bool {
         self.runs.values().chain([&self.wall_seconds]).all(|seconds| (0.0..1e10).contains(seconds))
     }
 
@@ -69,7 +69,7 @@ impl Times {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// Reuse runs with the same header; reject others.
-    GoOn,
+    Resume,
     /// Replace results with the same header once the new ones are complete; reject others.
     Replace,
     /// Do not read them.
@@ -80,7 +80,7 @@ pub enum Before {
 pub struct Store {
     _lock: Lock,
     folder: PathBuf,
-    inside: Mutex<(Results, Times)>,
+    state: Mutex<(Results, Times)>,
     /// Whether each run is written at once, or all of them at the end.
     at_once: bool,
     start: Instant,
@@ -98,13 +98,13 @@ impl Store {
     pub fn open(folder: &Path, header: Header, before: Before) -> anyhow::Result<Store> {
         let lock = Lock::take(folder)?;
         let stored = if before == Before::Discard { None } else { read(folder)? };
-        let (inside, new) = match stored {
-            Some(results) if results.header == header && before == Before::GoOn => {
+        let (state, new) = match stored {
+            Some(results) if results.header == header && before == Before::Resume => {
                 let times = read_times(folder)?.unwrap_or_default();
                 ((Results { outcome: Value::Null, ..results }, times), false)
             }
             Some(results) if results.header != header && !results.runs.is_empty() => bail!(
-                "{}: its {} runs are of {}: write the new ones elsewhere with --out DIR, or discard these with --fresh",
+                "{}: its {} runs are of {}; use another --out DIR, or --fresh to discard them",
                 folder.join("results.json").display(),
                 results.runs.len(),
                 header.unlike(&results.header)
@@ -115,9 +115,9 @@ impl Store {
             }
         };
         let at_once = before != Before::Replace;
-        let before = inside.1.wall_seconds;
+        let before = state.1.wall_seconds;
         let (folder, start, machine) = (folder.to_path_buf(), Instant::now(), super::machine::describe());
-        let store = Store { _lock: lock, folder, inside: Mutex::new(inside), at_once, start, before, machine };
+        let store = Store { _lock: lock, folder, state: Mutex::new(state), at_once, start, before, machine };
         // Checkpoints belong to a header, so it must be written before them; an existing file with the same header is kept.
         if new && at_once {
             store.write(&store.lock())?;
@@ -147,39 +147,39 @@ impl Store {
 
     /// Adds a run and writes all results, unless they are written at the end.
     pub fn put(&self, key: &str, run: Value, seconds: f64) -> anyhow::Result<()> {
-        let mut inside = self.lock();
-        inside.0.runs.insert(key.to_owned(), run);
-        inside.1.runs.insert(key.to_owned(), seconds);
-        inside.1.wall_seconds = self.before + self.start.elapsed().as_secs_f64();
-        inside.1.machines.insert(self.machine.clone());
-        if self.at_once { self.write(&inside) } else { Ok(()) }
+        let mut state = self.lock();
+        state.0.runs.insert(key.to_owned(), run);
+        state.1.runs.insert(key.to_owned(), seconds);
+        state.1.wall_seconds = self.before + self.start.elapsed().as_secs_f64();
+        state.1.machines.insert(self.machine.clone());
+        if self.at_once { self.write(&state) } else { Ok(()) }
     }
 
     /// Sets the outcome over all runs.
     pub fn conclude(&self, outcome: Value) -> anyhow::Result<()> {
-        let mut inside = self.lock();
-        inside.0.outcome = outcome;
-        self.write(&inside)
+        let mut state = self.lock();
+        state.0.outcome = outcome;
+        self.write(&state)
     }
 
     /// Times and machines of all sessions.
     pub fn past(&self) -> Past {
-        let inside = self.lock();
-        let per_query = inside.0.runs.values().any(|run| {
+        let state = self.lock();
+        let per_query = state.0.runs.values().any(|run| {
             let mut found = vec![];
             super::packed::find(run, "", &mut found);
             !found.is_empty()
         });
-        Past { seconds: inside.1.of(&inside.0), machines: inside.1.machines.iter().cloned().collect(), per_query }
+        Past { seconds: state.1.of(&state.0), machines: state.1.machines.iter().cloned().collect(), per_query }
     }
 
     fn lock(&self) -> MutexGuard<'_, (Results, Times)> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, inside: &(Results, Times)) -> anyhow::Result<()> {
-        super::write(&self.folder.join("results.json"), &text(&inside.0)?)?;
-        super::write(&self.folder.join("times.json"), &(serde_json::to_string_pretty(&inside.1)? + "\n"))
+    fn write(&self, state: &(Results, Times)) -> anyhow::Result<()> {
+        super::write(&self.folder.join("results.json"), &text(&state.0)?)?;
+        super::write(&self.folder.join("times.json"), &(serde_json::to_string_pretty(&state.1)? + "\n"))
     }
 }
 
@@ -216,7 +216,7 @@ impl Header {
 /// # Errors
 /// If the file does not contain results.
 pub fn read(folder: &Path) -> anyhow::Result<Option<Results>> {
-    parse(&folder.join("results.json"), "start anew with --fresh or another --out DIR")
+    parse(&folder.join("results.json"), "rerun with --fresh, or use another --out DIR")
 }
 
 /// Returns the total time of the results in a folder, if known.
@@ -225,9 +225,9 @@ pub fn read_seconds(folder: &Path, results: &Results) -> Option<f64> {
 }
 
 fn read_times(folder: &Path) -> anyhow::Result<Option<Times>> {
-    let (path, remedy) = (folder.join("times.json"), "remove it: the runs stay, only their times are lost");
+    let (path, remedy) = (folder.join("times.json"), "remove it; only the times of the runs are lost");
     match parse(&path, remedy)? {
-        Some(times) if !Times::make_sense(&times) => bail!("{}: a time that cannot be", damaged(&path, remedy)),
+        Some(times) if !Times::are_possible(&times) => bail!("{}: impossible time", damaged(&path, remedy)),
         times => Ok(times),
     }
 }
@@ -243,7 +243,7 @@ fn parse<T: DeserializeOwned>(path: &Path, remedy: &str) -> anyhow::Result<Optio
 }
 
 fn damaged(path: &Path, remedy: &str) -> String {
-    format!("{}: damaged, and left as it is: restore it, or {remedy}", path.display())
+    format!("{}: damaged; restore it, or {remedy}", path.display())
 }
 
 /// Formats JSON with one line per run: readable diffs without a line for every number.
@@ -266,7 +266,7 @@ mod tests {
     }
 
     fn open(folder: &Path, seed: u64, fresh: bool) -> Result<Store, String> {
-        open_as(folder, seed, if fresh { Before::Discard } else { Before::GoOn })
+        open_as(folder, seed, if fresh { Before::Discard } else { Before::Resume })
     }
 
     fn open_as(folder: &Path, seed: u64, before: Before) -> Result<Store, String> {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_taken_over_under_the_same_header() {
+    fn runs_are_reused_under_the_same_header() {
         let folder = tempfile::tempdir().unwrap();
         let store = open(folder.path(), 1, false).unwrap();
         store.put("a", json!({"value": 0.1 + 0.2, "list": [1, 2]}), 1.5).unwrap();
@@ -294,7 +294,7 @@ mod tests {
         assert!(open(folder.path(), 1, false).unwrap().get("a").is_some() && checkpoints.exists());
         assert_eq!(open(folder.path(), 1, true).unwrap().len(), 0);
         assert!(!checkpoints.exists());
-        // Without runs there is nothing to lose.
+        // Without runs nothing is lost.
         assert!(open(folder.path(), 2, false).is_ok());
     }
 
@@ -307,14 +307,14 @@ mod tests {
         let before = std::fs::read(folder.path().join("results.json")).unwrap();
         let message = open(folder.path(), 2, false).err().unwrap();
         assert!(
-            message.contains("results.json: its 1 runs are of seed 1, not 2: ") && message.contains("--fresh"),
+            message.contains("results.json: its 1 runs are of seed 1, not 2; ") && message.contains("--fresh"),
             "{message}"
         );
         assert_eq!(std::fs::read(folder.path().join("results.json")).unwrap(), before);
     }
 
     #[test]
-    fn replaced_results_stay_until_the_new_ones_are_whole() {
+    fn results_are_replaced_once_the_new_ones_are_complete() {
         let folder = tempfile::tempdir().unwrap();
         let stored = || read(folder.path()).unwrap().map(|results| results.runs);
         let first = open_as(folder.path(), 1, Before::Replace).unwrap();
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(stored().unwrap().into_keys().collect::<Vec<_>>(), ["b"]);
         drop(second);
         let message = open_as(folder.path(), 2, Before::Replace).err().unwrap();
-        assert!(message.contains("its 1 runs are of seed 1, not 2: ") && message.contains("--fresh"), "{message}");
+        assert!(message.contains("its 1 runs are of seed 1, not 2; ") && message.contains("--fresh"), "{message}");
         assert!(open_as(folder.path(), 2, Before::Discard).is_ok());
     }
 
@@ -379,7 +379,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = open(folder.path(), 1, false).unwrap();
         let message = open(folder.path(), 1, false).err().unwrap();
-        assert!(message.contains("at work") && message.contains("--out"), "{message}");
+        assert!(message.contains("another process") && message.contains("--out"), "{message}");
         drop(first);
         assert!(open(folder.path(), 1, false).is_ok());
     }

@@ -33,22 +33,22 @@ impl Went {
 pub fn table(runs: &[Went]) -> Table {
     let late = |runs: &[&Went]| runs.iter().filter(|run| run.is_late()).count();
     let title = format!(
-        "Did the limits bind? {} of {} runs have their best epoch in the last tenth of the epochs allowed, where a higher limit \
-         might have changed it{}:",
+        "Limits of training: {} of {} runs have their best epoch in the last tenth of the allowed epochs, where a higher limit \
+         might change it{}:",
         late(&runs.iter().collect::<Vec<_>>()),
         runs.len(),
         at_edges(runs.iter()).map_or(String::new(), |(edge, all)| format!(
-            "; {edge} of {all} chosen settings are at the end of those tried"
+            "; {edge} of {all} tuned settings are at the edge of their grid"
         ))
     );
     let (stepped, tuned) = (runs.iter().any(|run| run.step.is_some()), runs.iter().any(|run| run.at_edge.is_some()));
     let mut head =
-        vec!["what was trained", "runs", "best epoch: median", "latest", "epochs allowed", "in the last tenth"];
+        vec!["model", "runs", "best epoch: median", "latest", "allowed epochs", "in the last tenth"];
     if stepped {
-        head.push("step sizes (runs)");
+        head.push("learning rates (runs)");
     }
     if tuned {
-        head.push("at the end of those tried");
+        head.push("at the edge of the grid");
     }
     let mut table = Table::titled(title, &head);
     for own in groups(runs) {
@@ -63,7 +63,7 @@ pub fn table(runs: &[Went]) -> Table {
             late(&own).to_string(),
         ];
         if stepped {
-            row.push(steps(&own));
+            row.push(learning_rates(&own));
         }
         if tuned {
             row.push(at_edges(own.iter().copied()).map_or("-".into(), |(edge, all)| format!("{edge} of {all}")));
@@ -91,7 +91,7 @@ fn at_edges<'a>(runs: impl Iterator<Item = &'a Went>) -> Option<(usize, usize)> 
 }
 
 /// Each learning rate with its number of runs, in ascending order.
-fn steps(runs: &[&Went]) -> String {
+fn learning_rates(runs: &[&Went]) -> String {
     let mut steps: Vec<f64> = runs.iter().filter_map(|run| run.step).collect();
     steps.sort_by(f64::total_cmp);
     let each: Vec<String> =
@@ -113,12 +113,12 @@ mod tests {
         let runs = [run("b", 0.1, 90), run("b", 0.01, 91), run("a", 0.01, 3), run("b", 0.1, 50)];
         let text = table(&runs).markdown();
         assert!(
-            text.starts_with("Did the limits bind? 1 of 4 runs") && text.contains("; 2 of 4 chosen settings"),
+            text.starts_with("Limits of training: 1 of 4 runs") && text.contains("; 2 of 4 tuned settings"),
             "{text}"
         );
         assert!(text.contains("| b | 3 | 90 | 91 | 100 | 1 | 0.01 (1), 0.1 (2) | 2 of 3 |"), "{text}");
         assert!(text.contains("| a | 1 | 3 | 3 | 100 | 0 | 0.01 (1) | 0 of 1 |"), "{text}");
         let plain = table(&[Went::new("c", 1, 10)]).markdown();
-        assert!(plain.contains("| c | 1 | 1 | 1 | 10 | 0 |") && !plain.contains("step sizes"), "{plain}");
+        assert!(plain.contains("| c | 1 | 1 | 1 | 10 | 0 |") && !plain.contains("learning rates"), "{plain}");
     }
 }

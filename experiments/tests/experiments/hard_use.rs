@@ -1,4 +1,4 @@
-//! Stored runs of experiments are never discarded in silence.
+//! Stored runs of experiments are never discarded silently.
 
 use crate::support::{Place, Ran, signal};
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ fn keys() -> Vec<String> {
     all
 }
 
-/// What a run found, but for its values on the test queries.
-fn found(test: Value) -> Value {
+/// A run with these values on the test queries.
+fn run_with(test: Value) -> Value {
     json!({
         "learning_rate": 0.1, "trials": [], "full": [], "best_epoch": 1, "epochs": 2, "restarts": 0, "valid": 0.5, "test": test,
     })
@@ -37,7 +37,7 @@ fn results(place: &Place) -> PathBuf {
     place.path().join("target/quick/experiments/results").join(NAME)
 }
 
-/// Starts the experiment, and waits until it has its folder.
+/// Starts the experiment and waits until its folder exists.
 fn started(place: &Place) -> Child {
     let mut command = place.command(&format!("{NAME} --quick"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
@@ -49,7 +49,7 @@ fn started(place: &Place) -> Child {
     child
 }
 
-/// A folder in which the experiment was killed, with these runs in its results.
+/// A folder with results of a killed experiment that has these runs.
 fn stored(runs: &[(&str, Value)]) -> (Place, Vec<u8>) {
     let place = Place::new(&[]);
     let mut child = started(&place);
@@ -62,7 +62,7 @@ fn stored(runs: &[(&str, Value)]) -> (Place, Vec<u8>) {
     (place, text)
 }
 
-/// The error of a program that must have refused, and left the file as it is.
+/// The error of a run that must fail without changing the file.
 fn refused(place: &Place, arguments: &str, file: &[u8]) -> String {
     let ran = place.run(arguments);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
@@ -87,33 +87,33 @@ fn a_truncated_file_is_refused_and_kept() {
     fs::write(results(&place).join("results.json"), half).expect("written");
     let error = refused(&place, &format!("{NAME} --quick"), half);
     assert!(error.contains("damaged"), "{error}");
-    // The index goes on, and says so.
+    // The index is written and reports it.
     assert_eq!(place.run("index --quick").code, Some(0));
     let index = place.read("target/quick/experiments/README.md");
     assert!(index.contains("its results.json is damaged"), "{index}");
 }
 
 #[test]
-fn absurd_runs_are_refused_and_kept() {
-    let (place, file) = stored(&[(KEY, found(json!([1e300])))]);
+fn impossible_runs_are_refused_and_kept() {
+    let (place, file) = stored(&[(KEY, run_with(json!([1e300])))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
-    assert!(error.contains(KEY) && error.contains("makes no sense"), "{error}");
-    // Believable for a machine, but no NDCG.
-    let (place, file) = stored(&[(KEY, found(json!([7.0])))]);
+    assert!(error.contains(KEY) && error.contains("has an impossible result"), "{error}");
+    // Finite, but not an NDCG.
+    let (place, file) = stored(&[(KEY, run_with(json!([7.0])))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains(KEY) && error.contains("a test NDCG is 7, not from 0 to 1"), "{error}");
     let (place, file) = stored(&[(KEY, json!({"test": "much"}))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
-    assert!(error.contains(KEY) && error.contains("makes no sense"), "{error}");
+    assert!(error.contains(KEY) && error.contains("has an impossible result"), "{error}");
 }
 
 #[test]
-fn runs_that_make_no_report_are_an_error_and_no_panic() {
+fn runs_without_a_possible_report_are_an_error_not_a_panic() {
     let keys = keys();
-    let runs: Vec<(&str, Value)> = keys.iter().map(|key| (key.as_str(), found(json!([])))).collect();
+    let runs: Vec<(&str, Value)> = keys.iter().map(|key| (key.as_str(), run_with(json!([])))).collect();
     let (place, file) = stored(&runs);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
-    assert!(error.contains("its runs make no report"), "{error}");
+    assert!(error.contains("no report can be made from its runs"), "{error}");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn damaged_times_cost_no_run() {
         fs::write(&times, damaged).expect("written");
         let ran = place.run(&format!("{NAME} --quick"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
-        assert!(ran.err.contains("times.json: damaged") && ran.err.contains("remove it: the runs stay"), "{}", ran.err);
+        assert!(ran.err.contains("times.json: damaged") && ran.err.contains("remove it; only the times"), "{}", ran.err);
         assert!(!ran.err.contains("--fresh"), "{}", ran.err);
         assert_eq!(fs::read_to_string(&times).expect("times"), damaged);
     }
@@ -147,7 +147,7 @@ fn times_of_another_machine_are_not_overwritten() {
 }
 
 #[test]
-fn a_second_program_is_told_to_wait() {
+fn a_second_process_is_refused() {
     let place = Place::new(&[]);
     let mut first = started(&place);
     let second = place.run(&format!("{NAME} --quick"));
@@ -156,7 +156,7 @@ fn a_second_program_is_told_to_wait() {
     if still {
         assert_eq!(second.code, Some(1), "{second:?}");
         let error = second.err.lines().last().unwrap_or_default();
-        assert!(error.starts_with("error: ") && error.contains("at work there: wait"), "{error}");
+        assert!(error.starts_with("error: ") && error.contains("another process is using this folder"), "{error}");
     }
 }
 
@@ -174,7 +174,7 @@ fn an_interrupt_ends_with_130_and_leaves_nothing_half_written() {
 }
 
 #[test]
-fn usage_is_told_from_bad_data() {
+fn usage_errors_differ_from_bad_data() {
     let place = Place::new(&[]);
     for (line, expected) in [
         ("lambdarank-cubi", "did you mean 'lambdarank-cubic'?"),
@@ -189,7 +189,7 @@ fn usage_is_told_from_bad_data() {
 }
 
 #[test]
-fn a_reader_who_leaves_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let place = Place::new(&[]);
     let mut child = place.command("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
     drop(child.stdout.take());

@@ -139,7 +139,7 @@ fn option<'a>(commands: &[&'a Command], word: &str) -> Option<&'a str> {
     known_option(commands, word).or_else(|| nearest(word, longs(commands)))
 }
 
-/// Returns the option of these commands with this name, in this tool or in others.
+/// Returns the option with this name, or the equivalent of another tool's option with this name.
 fn known_option<'a>(commands: &[&'a Command], word: &str) -> Option<&'a str> {
     let find = |name: &str| longs(commands).find(|own| *own == name);
     let known = OPTIONS.iter().filter(|(theirs, _)| theirs.contains(&word));

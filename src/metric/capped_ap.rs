@@ -1,4 +1,4 @@
-//! Average precision divided by at most `k`.
+//! Average precision with a divisor of at most `k`.
 
 use super::name::REL;
 use super::{Ap, Metric, MetricEntry};
@@ -10,11 +10,11 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &[],
     parameters: &[REL],
     cutoff: Cutoff::Needed,
-    help: "average precision divided by min(R, k): map@k of LightGBM and XGBoost",
+    help: "average precision with divisor min(R, k) for R relevant documents: map@k of LightGBM and XGBoost",
     make: |name| Arc::new(CappedAp { threshold: name.threshold(), k: name.needed_k() }),
 };
 
-/// Average precision divided by min(R, k): 1/min(R, k) sum over relevant ranks r <= k of (relevant documents up to r) /
+/// Average precision with divisor min(R, k): 1/min(R, k) sum over relevant ranks r <= k of (relevant documents up to r) /
 /// r, named `capped-map@10`.
 ///
 /// [`Ap`] divides by the number R of all relevant documents, as trec_eval does.

@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(host(output.without_autodiff()), all(function, &[ends[0], ends[1], 0.0]).0, "{function}");
             assert_eq!(host(input.grad(&gradients).unwrap()), [0.0, 0.0, derivative], "{function}");
         }
-        // An infinite input moved by nothing, a little, and by the opposite infinity.
+        // Infinite inputs moved by a step of length 0, by 0, and by the opposite infinity.
         let mut scores = vec![0.0; 2];
         for (step, moved) in [(0.0, ends), (0.5, [0.0, 0.0]), (0.5, [ends[1], ends[0]])] {
             add_moved_unit(Activation::Sigmoid, &ends, &moved, step, 1.0, &mut scores);

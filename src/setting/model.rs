@@ -275,8 +275,8 @@ impl ModelChoice {
             (Method::Boosting(_), Architecture::Trees { .. }) => "trees",
             (Method::Gradient, Architecture::Linear) => "linear",
             (Method::Gradient, Architecture::Mlp { .. }) => "mlp",
-            (Method::Boosting(_), other) => return Err(Error::Config(format!("{other}: boosting trains trees"))),
-            (Method::Gradient, other) => return Err(Error::Config(format!("{other}: gradient descent trains nets"))),
+            (Method::Boosting(_), other) => return Err(Error::Config(format!("{other}: boosting needs trees"))),
+            (Method::Gradient, other) => return Err(Error::Config(format!("{other}: gradient descent needs a net"))),
         };
         name.parse()
     }

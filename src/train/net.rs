@@ -124,7 +124,7 @@ impl Learner for NetLearner {
     fn restore(&mut self, parts: Vec<Vec<u8>>, _: &Dataset) -> Result<()> {
         let damaged = |why: String| Error::Record(format!("damaged checkpoint: {why}"));
         let [ranker, best, optimizer] =
-            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it is not of a net".into()))?;
+            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it does not contain a net".into()))?;
         self.best = ranker_from_bytes(&self.shape, best, &self.device.clone().without_autodiff())?;
         let ranker = ranker_from_bytes(&self.shape, ranker, &self.device)?;
         let (bytes, fresh) = (Bytes::from_bytes_vec(optimizer), self.now.optimizer.clone());

@@ -60,6 +60,6 @@ impl Trainer<'_> {
 /// The error for a checkpoint of another run.
 pub(super) fn other_run(path: &Path) -> Error {
     let message =
-        "the checkpoint is of a run with other settings or data: use the same settings and data, or delete it";
+        "the checkpoint belongs to a run with other settings or data: use the same settings and data, or delete it";
     Error::Model { path: path.to_path_buf(), message: message.into() }
 }

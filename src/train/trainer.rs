@@ -147,12 +147,12 @@ impl<'a> Trainer<'a> {
     pub fn with_targets(mut self, targets: &'a Targets) -> Result<Self> {
         if !self.config.objective.takes_targets() {
             return Err(Error::Config(format!(
-                "target probabilities train ranknet, not {}: set `objective` to ranknet",
+                "target probabilities work only with ranknet, not {}: set `objective` to ranknet",
                 self.config.objective
             )));
         }
         if !self.config.method.is_gradient() {
-            let message = "target probabilities train nets: set `model` to linear or mlp";
+            let message = "target probabilities work only with nets: set `model` to linear or mlp";
             return Err(Error::Config(message.into()));
         }
         if self.partition.as_ref().is_some_and(|partition| partition.member.size() > 1) {

@@ -54,7 +54,7 @@ pub struct ChosenEpoch {
     pub epoch: usize,
     /// Sum of the metric over the half that chose it.
     pub sum: f64,
-    /// Number of queries of that half that count.
+    /// Number of queries of that half with a metric value.
     pub queries: usize,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn is_better(better: Better, first: f64, second: f64) -> bool {
 
 /// Returns the mean difference of two runs on the same queries, first minus second, with its standard error.
 ///
-/// Queries that do not count for both are left out.
+/// Queries without a value in both are left out.
 ///
 /// ```
 /// let (first, second) = ([Some(0.5), Some(0.75), None], [Some(0.25), Some(0.25), Some(1.0)]);

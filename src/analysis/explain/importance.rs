@@ -229,7 +229,7 @@ struct Buffers {
 }
 
 impl Work<'_> {
-    /// Loss of each query if a feature is shuffled; `None` for queries that do not count.
+    /// Loss of each query if a feature is shuffled; `None` for queries without a metric value.
     fn decreases(&self, feature: usize) -> Result<Vec<Option<f64>>> {
         let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
         let mut decreases: Vec<Option<f64>> = self.values.iter().map(|value| value.map(|_| 0.0)).collect();

@@ -115,7 +115,7 @@ pub struct Explanation {
 /// ```
 ///
 /// # Errors
-/// If the data does not fit the model, the metric or the baseline, no query counts, or there is not enough memory.
+/// If the data does not fit the model, the metric or the baseline, no query has a metric value, or there is not enough memory.
 pub fn explain(
     model: &Model,
     data: Dataset,
@@ -209,7 +209,7 @@ fn single_feature(
     Ok((name, rows.collect()))
 }
 
-/// Comparison of the model with the baseline on the queries that count.
+/// Comparison of the model with the baseline on the queries with a metric value.
 fn compared(
     data: &Dataset,
     metric: &dyn Metric,
@@ -221,7 +221,7 @@ fn compared(
     let counted: Vec<(f64, f64, &String)> =
         pairs.filter_map(|((value, baseline), id)| Some(((*value)?, (*baseline)?, id))).collect();
     if counted.is_empty() {
-        return Err(Error::Data("no query counts in the metric, so there is nothing to explain".into()));
+        return Err(Error::Data("the metric has no value on any query, so there is nothing to explain".into()));
     }
     let (system, baseline): (Vec<f64>, Vec<f64>) = counted.iter().map(|(value, baseline, _)| (value, baseline)).unzip();
     let ids: Vec<String> = counted.iter().map(|(_, _, id)| (*id).clone()).collect();

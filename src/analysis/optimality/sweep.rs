@@ -53,7 +53,7 @@ pub(super) struct Part<'p> {
 
 impl<'a> Sweep<'a> {
     /// # Errors
-    /// If the number of features differs from the net's, no query counts, or the metric rejects the labels.
+    /// If the number of features differs from the net's, no query has relevant documents, or the metric rejects the labels.
     pub fn new(
         net: &'a MovableNet,
         data: &'a Dataset,

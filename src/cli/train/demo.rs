@@ -61,13 +61,13 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
 /// Test results of one objective.
 struct Row {
     objective: String,
-    /// The selection metric of each test query, missing for queries that do not count.
+    /// The selection metric of each test query, `None` for queries without a value.
     values: Vec<Option<f64>>,
     pairs: f64,
 }
 
 impl Row {
-    /// The difference from another row over the test queries that count for both.
+    /// The difference from another row over the test queries with a value in both.
     fn minus(&self, other: &Row) -> Mean {
         let both = self.values.iter().zip(&other.values);
         Mean::of(&both.filter_map(|(one, other)| Some((*one)? - (*other)?)).collect::<Vec<_>>())

@@ -253,7 +253,7 @@ impl Args {
         if checkpoint.exists() && !self.force && !self.resume {
             let resume = match (self.train.is_some(), model.is_some()) {
                 (true, false) => "continue with --resume, or ",
-                (true, true) => "continue with --resume (--resume --force if the model is of another run), or ",
+                (true, true) => "continue with --resume (--resume --force if the model belongs to another run), or ",
                 (false, _) => "",
             };
             bail!(

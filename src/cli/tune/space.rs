@@ -56,7 +56,7 @@ fn parse(file: &str, text: &str) -> Parsed<Space> {
                 }
             }
             (Some(part), _) => {
-                return Err(source.wrong(at, &format!("{0}: expected a part of the file, as in [{0}]", part.name())));
+                return Err(source.wrong(at, &format!("{0}: expected a section, as in [{0}]", part.name())));
             }
             (None, _) if Dimension::of(Part::Objective, name).is_err() => {
                 return Err(source.wrong(at, &unknown(name)));
@@ -77,18 +77,18 @@ fn parse(file: &str, text: &str) -> Parsed<Space> {
     Ok(space)
 }
 
-/// The message about an unknown key outside of all parts.
+/// The message about an unknown key outside all sections.
 fn unknown(name: &str) -> String {
     let parts = || [Part::Nets, Part::Trees].map(Part::name);
     let keys = || Part::Objective.dimensions().map(|dimension| dimension.key);
     let meant = nearest(name, keys().chain(parts()))
         .or_else(|| dimensions().iter().find(|dimension| dimension.key == name).map(|dimension| dimension.part.name()));
     let meant = meant.map_or(String::new(), |meant| match parts().contains(&meant) {
-        true => format!("did you mean the part [{meant}], or a key in it? "),
+        true => format!("did you mean the section [{meant}], or a key in it? "),
         false => format!("did you mean '{meant}'? "),
     });
     let keys = keys().collect::<Vec<_>>().join(", ");
-    format!("unknown key '{name}': {meant}known keys: {keys}; known parts: [nets], [trees]")
+    format!("unknown key '{name}': {meant}known keys: {keys}; known sections: [nets], [trees]")
 }
 
 fn set(
@@ -246,9 +246,9 @@ mod tests {
                 "objctive = []",
                 "s.toml:1:1: unknown key 'objctive': did you mean 'objective'? known keys: objective, mu,",
             ),
-            ("lr = [1]", "s.toml:1:1: unknown key 'lr': did you mean the part [nets], or a key in it?"),
-            ("[net]\nlr = [1]", "s.toml:1:2: unknown key 'net': did you mean the part [nets], or a key in it?"),
-            ("nets = 3", "s.toml:1:1: nets: expected a part of the file, as in [nets]"),
+            ("lr = [1]", "s.toml:1:1: unknown key 'lr': did you mean the section [nets], or a key in it?"),
+            ("[net]\nlr = [1]", "s.toml:1:2: unknown key 'net': did you mean the section [nets], or a key in it?"),
+            ("nets = 3", "s.toml:1:1: nets: expected a section, as in [nets]"),
             (
                 "[nets]\n\nhiden = [[1]]",
                 "s.toml:3:1: unknown key 'hiden': did you mean 'hidden'? known keys: hidden, act",

@@ -86,7 +86,7 @@ impl Plain {
         if buffer.len() < range.len() {
             let what = format!("a block of {}", self.name);
             let more = range.len() - buffer.len();
-            memory::reserve(&mut buffer, more, &what, "break long lines")?;
+            memory::reserve(&mut buffer, more, &what, "shorten its lines")?;
             buffer.resize(range.len(), 0);
         }
         let block = &mut buffer[..range.len()];

@@ -76,7 +76,7 @@ impl Stream {
     /// Appends up to `limit` bytes to `buffer` and returns their number. Fewer than `limit` bytes mean the end of the file.
     pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, limit: usize) -> Result<usize> {
         let what = format!("the text of {}", self.name);
-        memory::reserve(buffer, limit, &what, "split the file, or break its lines")?;
+        memory::reserve(buffer, limit, &what, "split the file, or shorten its lines")?;
         let read = self.reader.by_ref().take(limit as u64).read_to_end(buffer);
         let changed = || self.file.as_ref().and_then(|(file, stamp)| stamp.check(file, &self.name).err());
         let read = read

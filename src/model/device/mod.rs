@@ -1,6 +1,6 @@
 //! Narrow nets on a GPU: forward and backward pass by custom kernels.
 //!
-//! Library matrix products use tiles for large matrices, of which a net with ten hidden units fills a small part. Here
+//! Library matrix products use tiles for large matrices; a net with ten hidden units fills only a small part of one. Here
 //! one device unit computes the sums of several hidden units for one document ([`products`]). Each score is summed in
 //! the order of the inputs, so that it does not depend on the batch.
 //!

@@ -8,7 +8,7 @@ use crate::model::{Model, ModelInfo, Scorer};
 use std::sync::Arc;
 
 impl Forest {
-    /// Removes the first column from the features; every other column moves down by one.
+    /// Removes the first column from the features; the index of every other column decreases by one.
     ///
     /// LightGBM uses the indices of a LETOR file as columns, so column 0 is empty if indices begin with 1.
     ///
@@ -29,7 +29,7 @@ impl Forest {
         text::parse("model.txt", &(moved + END + tail))
     }
 
-    /// Moves the columns in a line of the header or of a tree down by one.
+    /// Decreases the column indices in a line of the header or of a tree by one.
     fn moved(&self, line: &str) -> String {
         let (name, value) = line.split_once('=').unwrap_or((line, ""));
         let value = match name {

@@ -5,7 +5,7 @@ use crate::{Stop, Tensor, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A loss and what to test of it.
+/// A loss and the properties to test.
 struct Case {
     name: &'static str,
     /// Whether the gradient of a query with equal labels is 0, as it must be unless scores should equal the labels.

@@ -40,7 +40,7 @@ struct Tried {
 impl TreeLearner {
     pub fn new(config: &TrainConfig, settings: &TreeSettings, train: &Dataset) -> Result<Self> {
         let Architecture::Trees { leaves, .. } = config.architecture else {
-            return Err(Error::Config(format!("{}: boosting grows trees", config.architecture)));
+            return Err(Error::Config(format!("{}: boosting needs trees", config.architecture)));
         };
         let growth = Growth {
             leaves,

@@ -115,7 +115,7 @@ pub struct Explanation {
 /// ```
 ///
 /// # Errors
-/// If the data does not fit the model, the metric or the baseline, no query has a metric value, or there is not enough memory.
+/// If the data does not fit the model, the metric or the baseline, no query has a value, or there is not enough memory.
 pub fn explain(
     model: &Model,
     data: Dataset,

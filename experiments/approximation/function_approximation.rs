@@ -3,7 +3,7 @@
 use super::{fields, margin, metrics};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
-use crate::harness::{Claim, Control, Execution, Experiment, Headline, Kind, Paper, Report, Session};
+use crate::harness::{Claim, Control, Execution, Experiment, Headline, Paper, Report, Session};
 use burnrank::Objective;
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::internal::text::Table;
@@ -12,7 +12,6 @@ use serde_json::Value;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "function-approximation",
-    kind: Kind::Paper,
     paper: Paper::Approximation,
     place: "Table 1, Eq. 18 to 33, Theorem 2, Figure 2 and the examples of sections 1, 2, 5.2 and 6",
     claim: "Pairs can contradict each other; ranking metrics have no gradient; a smooth pair cost may improve while WTA \
@@ -20,26 +19,26 @@ pub const EXPERIMENT: Experiment = Experiment {
     short: "Ranking metrics have no gradient; lambdas have a cost only if their Jacobian is symmetric.",
     headlines: &[
         Headline {
-            statement: "Pairs can contradict each other, metrics have no gradient, and a pair cost can improve while the top gets worse",
+            statement: "Pairs can contradict each other, metrics have no gradient, and a pair cost can improve while \
+                        the top gets worse",
             parts: &["table-1", "flat", "wta", "auc", "eq-23"],
         },
         Headline {
-            statement: "The lambdas of a margin have a continuous cost with a positive semidefinite Hessian (Eq. 24 to 31, Figure 2)",
+            statement: "The lambdas of a margin have a continuous cost with a positive semidefinite Hessian (Eq. 24 \
+                        to 31, Figure 2)",
             parts: &["margin-slope", "figure-2", "margin-hessian"],
         },
         Headline {
-            statement: "Lambdas have a cost if and only if their Jacobian is symmetric, a convex one if it is also positive semidefinite",
+            statement: "Lambdas have a cost if and only if their Jacobian is symmetric, a convex one if it is also \
+                        positive semidefinite",
             parts: &["poincare", "convex", "piecewise-constant", "regulariser", "springs"],
         },
     ],
-    number: ("", ""),
     time: "a few seconds",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 /// All statements, in the order of the paper.
@@ -93,7 +92,8 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         id: "figure-2",
-        statement: "Figure 2: the lambda is constant in the wrong order, falls smoothly to 0 at the margin, and is 0 beyond",
+        statement: "Figure 2: the lambda is constant in the wrong order, falls smoothly to 0 at the margin, and is 0 \
+                    beyond",
         paper: "figure",
         convention: "margin 1, the only one for which Eq. 26 and 27 meet",
         check: margin::figure_2,

@@ -5,7 +5,7 @@ mod report;
 mod train;
 
 use super::schedule::{self, METHODS, Method, NETS, STALLED, config, learning_rates};
-use crate::harness::{Claim, Experiment, Headline, Kind, NetShape, Paper, Scale, Session, Test};
+use crate::harness::{Claim, Experiment, Headline, NetShape, Paper, Scale, Session, Test};
 use burnrank::Synthetic;
 use cells::Labels;
 use serde_json::{Value, json};
@@ -14,7 +14,6 @@ use std::ops::Range;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-cubic",
-    kind: Kind::Paper,
     paper: Paper::LambdaRank,
     place: "Figure 2, left, and section 6.3.1",
     claim: "On clean artificial data LambdaRank clearly outperforms RankNet by NDCG at 1 to 10, with linear and with \
@@ -36,7 +35,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("linear @1", "linear, LambdaRank minus RankNet, NDCG@1"),
     time: "about 30 minutes",
-    timed: false,
     claims,
     changed: &[
         "First there was one function, then five, and 95% intervals over queries had to be disjoint at depths 1 to 3. \
@@ -54,7 +52,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run: cells::run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const DEPTHS: Range<usize> = 1..11;

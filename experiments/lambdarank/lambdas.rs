@@ -3,7 +3,7 @@
 mod report;
 
 use crate::harness::finding::Finding;
-use crate::harness::{Claim, Execution, Experiment, Headline, Job, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Execution, Experiment, Headline, Job, Paper, Report, Scale, Session, Test};
 use burnrank::analysis::lambda_field::{FieldReport, Potential, Regularised};
 use burnrank::metric::{order, parse};
 use burnrank::numeric::standard_normal;
@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-forces",
-    kind: Kind::Paper,
     paper: Paper::LambdaRank,
     place: "section 4: the WTA example, and Eq. 2 to 5",
     claim: "Fewer pairwise errors can mean a worse top document. Lambdas should be largest near the top. They have a \
@@ -33,18 +32,16 @@ pub const EXPERIMENT: Experiment = Experiment {
             parts: &["eq 2 ranknet", "eq 2 lambda", "eq 2 local"],
         },
         Headline {
-            statement: "Lambdas have a cost if their Jacobian is symmetric, which diagonal terms make convex; they sum to 0 (Eq. 3 to 5)",
+            statement: "Lambdas have a cost if their Jacobian is symmetric, which diagonal terms make convex; they \
+                        sum to 0 (Eq. 3 to 5)",
             parts: &["eq 5 ranknet", "eq 3", "constant", "diagonal", "springs", "any springs", "sum"],
         },
     ],
-    number: ("", ""),
     time: "some seconds",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 /// The paper's lambda function, Eq. 9.

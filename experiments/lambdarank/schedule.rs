@@ -1,6 +1,7 @@
 //! The paper's training: RankNet or LambdaRank, linear or two-layer nets, with restarts from new random weights whenever the
 //! training cost stalls.
 
+use crate::harness::figure::Series;
 use crate::harness::tuning::tune;
 use crate::harness::{Execution, NetShape, Ticker, once, train, train_until};
 use anyhow::Context;
@@ -8,6 +9,7 @@ use burnrank::train::TrainingData;
 use burnrank::{
     Activation, Architecture, EpochRecord, Init, Model, Objective, OptimizerKind, ScaleKind, Schedule, TrainConfig,
 };
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of epochs without a lower training cost before a restart.
@@ -26,6 +28,16 @@ pub enum Method {
 pub const METHODS: [Method; 2] = [Method::RankNet, Method::LambdaRank];
 /// Both nets of the paper.
 pub const NETS: [NetShape; 2] = [NetShape::Linear, NetShape::TwoLayer];
+
+/// One series per net and method, with a value for each depth of NDCG.
+pub fn method_series(depths: Range<usize>, value: impl Fn(Method, NetShape, usize) -> f64) -> Vec<Series> {
+    let series = |net: NetShape, method: Method| {
+        let colour = usize::from(method == Method::LambdaRank) + 2 * usize::from(net == NetShape::TwoLayer);
+        let points = depths.clone().map(|depth| (depth as f64, value(method, net, depth)));
+        Series::line(format!("{method:?}, {}", net.name()), colour, points)
+    };
+    NETS.into_iter().flat_map(|net| METHODS.map(|method| series(net, method))).collect()
+}
 
 /// Learning rates of the search, with equally wide grids for both methods.
 ///

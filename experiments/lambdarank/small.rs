@@ -6,7 +6,7 @@ use super::schedule::{self, METHODS, Method, NETS, config, learning_rates};
 use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
 use crate::harness::{
-    Claim, Execution, Experiment, Headline, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session, Test, Ticker,
+    Claim, Execution, Experiment, Headline, Job, NetShape, Packed, Paper, Report, Scale, Session, Test, Ticker,
     per_query,
 };
 use burnrank::train::TrainingData;
@@ -22,7 +22,6 @@ use std::sync::Arc;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-small",
-    kind: Kind::Paper,
     paper: Paper::LambdaRank,
     place: "sections 6.3.2 and 6.4: Figure 2, right, and Figure 3",
     claim: "On 400 queries LambdaRank's means are above RankNet's with linear nets, but not significantly, and closer \
@@ -45,14 +44,15 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("alike", "linear LambdaRank minus two-layer RankNet, NDCG"),
     time: "about 8 minutes (MQ2007)",
-    timed: false,
     claims,
     changed: &[
-        "On 400 queries a significant difference was required where the paper reports one that is not significant: the claim is the direction now. The claims on two-layer nets and on the size of the validation set are secondary.",
+        "On 400 queries a significant difference was required where the paper reports one that is not significant: \
+         the claim is the direction now. The claims on two-layer nets and on the size of the validation set are \
+         secondary.",
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const DEPTHS: Range<usize> = 1..11;

@@ -3,7 +3,7 @@
 mod report;
 
 use crate::harness::units::mean;
-use crate::harness::{Claim, Execution, Experiment, Headline, Kind, NetShape, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Execution, Experiment, Headline, NetShape, Paper, Report, Scale, Session, Test};
 use crate::speed::scaling::{self, Line, PAPER, Subject};
 use crate::speed::timing::Patience;
 use crate::speed::v1::EveryPair;
@@ -18,7 +18,6 @@ use std::time::Instant;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-speedup",
-    kind: Kind::Paper,
     paper: Paper::LambdaRank,
     place: "section 5 (Eq. 6 and 7), section 6.1 and Figure 1",
     claim: "Propagating each document once (V2) instead of every pair (V1) gives exactly RankNet's gradient, trains 5.1 \
@@ -46,7 +45,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const NETS: [NetShape; 2] = [NetShape::Linear, NetShape::TwoLayer];

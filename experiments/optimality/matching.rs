@@ -9,8 +9,7 @@ use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Kind, Packed, Paper, Report, Scale, Session, Test,
-    Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Packed, Paper, Report, Scale, Session, Test, Ticker,
 };
 use burnrank::Dataset;
 use burnrank::analysis::significance::{holm, t_test};
@@ -21,7 +20,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "optimality-matching",
-    kind: Kind::Paper,
     paper: Paper::Optimality,
     place: "section 7.2, Tables 3 and 4",
     claim: "By NDCG and by MAP, training for the metric itself is best. By NDCG@10 and by MRR, training for NDCG, which \
@@ -43,7 +41,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("Table 4 by NDCG: NDCG over MAP", "by NDCG, for NDCG minus for MAP"),
     time: "about 10 minutes",
-    timed: false,
     claims,
     changed: &[
         "After a first look at the epochs of four training runs: at most 300 epochs instead of 150, because two runs came \
@@ -51,7 +48,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const FEATURES: usize = 50;

@@ -33,14 +33,11 @@ pub const EXPERIMENT: Experiment = Experiment {
             "lambdaloss-text",
         ],
     }],
-    number: ("", ""),
     time: "a second",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const COMPUTED: &str = "computed from the printed formula or table";

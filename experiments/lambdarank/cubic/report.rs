@@ -6,7 +6,7 @@ use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, NetShape, Report, Scale, Spread};
-use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
+use crate::lambdarank::schedule::{FROZEN, METHODS, NETS, STALLED, method_series};
 use burnrank::analysis::significance::t_test;
 use burnrank::internal::text::{Table, signed};
 
@@ -100,18 +100,7 @@ fn limits_table(sizes: &Sizes, runs: &Runs) -> Table {
 fn panels(runs: &Runs) -> [Panel; 2] {
     let interval = |units: &[f64]| Spread::of(units).map(|s| (s.mean - s.half, s.mean + s.half));
     let ticks: Vec<(f64, String)> = DEPTHS.map(|depth| (depth as f64, depth.to_string())).collect();
-    let mut curves = vec![];
-    for net in NETS {
-        for method in METHODS {
-            curves.push(Series {
-                name: format!("{method:?}, {}", net.name()),
-                whose: Whose::Ours,
-                colour: usize::from(method == Method::LambdaRank) + 2 * usize::from(net == NetShape::TwoLayer),
-                joined: true,
-                points: DEPTHS.map(|depth| (depth as f64, mean(&runs.units(method, net, depth)), None)).collect(),
-            });
-        }
-    }
+    let curves = method_series(DEPTHS, |method, net, depth| mean(&runs.units(method, net, depth)));
     let gaps = NETS.map(|net| Series {
         name: format!("{} nets", net.name()),
         whose: Whose::Ours,

@@ -1,11 +1,11 @@
 //! Report: tables and figure.
 
 use super::{Cell, CellResult, DEEP, DEPTHS, Data, FOLDS, MARGIN, Pool, Sizes, Split};
-use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::figure::{self, Panel};
 use crate::harness::real::WHERE;
 use crate::harness::units::{less, mean};
 use crate::harness::{Evidence, NetShape, Report, Scale, Spread};
-use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
+use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED, method_series};
 use burnrank::internal::text::{Table, signed};
 use burnrank::metric::Summary;
 
@@ -171,27 +171,13 @@ fn whole_table(pool: &Pool, runs: &Runs) -> Table {
 
 fn panels(pool: &Pool, runs: &Runs, samples: &[Data]) -> [Panel; 2] {
     let ticks: Vec<(f64, String)> = DEPTHS.map(|depth| (depth as f64, depth.to_string())).collect();
-    let panel = |title: String, value: &dyn Fn(Method, NetShape, usize) -> f64| {
-        let mut series = vec![];
-        for net in NETS {
-            for method in METHODS {
-                series.push(Series {
-                    name: format!("{method:?}, {}", net.name()),
-                    whose: Whose::Ours,
-                    colour: usize::from(method == Method::LambdaRank) + 2 * usize::from(net == NetShape::TwoLayer),
-                    joined: true,
-                    points: DEPTHS.map(|depth| (depth as f64, value(method, net, depth), None)).collect(),
-                });
-            }
-        }
-        Panel {
-            title,
-            x_label: "NDCG truncation level".into(),
-            y_label: "mean NDCG of test queries".into(),
-            ticks: ticks.clone(),
-            series,
-            ..Panel::default()
-        }
+    let panel = |title: String, value: &dyn Fn(Method, NetShape, usize) -> f64| Panel {
+        title,
+        x_label: "NDCG truncation level".into(),
+        y_label: "mean NDCG of test queries".into(),
+        ticks: ticks.clone(),
+        series: method_series(DEPTHS, value),
+        ..Panel::default()
     };
     let sampled = |method, net, depth| {
         mean(&samples.iter().map(|&sample| runs.over_queries(sample, method, net, depth).0).collect::<Vec<_>>())
@@ -242,7 +228,8 @@ fn deviations(scale: Scale, pool: &Pool) -> Vec<String> {
             pool.name
         ),
         "Only one learning rate is trained at full length; the paper trained all.".into(),
-        "The best epochs are not stored by this experiment, so the number of runs close to the limit of epochs is unknown."
+        "The best epochs are not stored by this experiment, so the number of runs close to the limit of epochs is \
+         unknown."
             .into(),
     ];
     if scale == Scale::Quick {

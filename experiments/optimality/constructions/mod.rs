@@ -11,8 +11,7 @@ use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Kind, Packed, Paper, Report, Scale, Session, Test,
-    Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Packed, Paper, Report, Scale, Session, Test, Ticker,
 };
 use burnrank::internal::text::Table;
 use burnrank::objective::{Batch, Classes, Outputs};
@@ -25,7 +24,6 @@ use std::sync::Arc;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "optimality-constructions",
-    kind: Kind::Paper,
     paper: Paper::Optimality,
     place: "section 7, Tables 1 and 2",
     claim: "Of the ways to construct lambdas from a metric, RankNetWeightPairs (RankNet's lambda of each pair times the \
@@ -67,7 +65,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("MRR over LocalGradient", "RankNetWeightPairs minus LocalGradient, MRR"),
     time: "about 10 minutes",
-    timed: false,
     claims,
     changed: &[
         "After a first look at eleven training runs of one function: a grid of learning rates by factors of 3 instead of \
@@ -75,7 +72,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const FEATURES: usize = 50;

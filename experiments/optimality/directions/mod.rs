@@ -8,7 +8,7 @@ use super::setting::{METRICS, PaperMetric, data, run_all};
 use super::tuned::{PATIENT, Schedule, TrainingRecord, train_tuned};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::{
-    Claim, Execution, Experiment, Headline, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker,
+    Claim, Execution, Experiment, Headline, Job, NetShape, Paper, Report, Scale, Session, Test, Ticker,
 };
 use anyhow::Context;
 use burnrank::Dataset;
@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "optimality-directions",
-    kind: Kind::Paper,
     paper: Paper::Optimality,
     place: "section 7.1, Figures 1 to 4 and 6, footnote 4",
     claim: "The weights that LambdaRank learns for NDCG, NDCG@10, MAP or MRR are a local optimum of that metric on \
@@ -38,10 +37,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("coarse linear NDCG", "linear nets for NDCG with 0 of 459"),
     time: "about 20 minutes",
-    timed: false,
     claims,
     changed: &[
-        "The share of directions was compared with 1% by its mean over functions. Now it has to be 0 of 459 for every function, as the paper reports it for its nets.",
+        "The share of directions was compared with 1% by its mean over functions. Now it has to be 0 of 459 for every \
+         function, as the paper reports it for its nets.",
         "In a trial, two linear nets of one function with 1,000 queries, trained until validation stopped improving, had \
          29 and 57 percent of rising directions; with 2,000 queries and training until the learning rate was a \
          thousandth of the initial one, 16 and 19 percent. Training therefore lasts that long, like the paper's 700 \
@@ -50,7 +49,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const SHAPES: [NetShape; 2] = [NetShape::Linear, NetShape::TwoLayer];

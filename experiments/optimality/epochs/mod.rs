@@ -9,7 +9,7 @@ use super::tuned::{PATIENT, Schedule, train_tuned};
 use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::tuning::Tuned;
 use crate::harness::{
-    Claim, Execution, Experiment, Headline, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker,
+    Claim, Execution, Experiment, Headline, Job, NetShape, Paper, Report, Scale, Session, Test, Ticker,
 };
 use anyhow::Context;
 use burnrank::Dataset;
@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "optimality-epochs",
-    kind: Kind::Paper,
     paper: Paper::Optimality,
     place: "section 8",
     claim: "The weights after epochs 7 and 12 of training for NDCG@10 are already local optima of it, and so are the \
@@ -36,14 +35,14 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("optimum epoch 7", "nets of epoch 7 with 0 of 459"),
     time: "about 5 minutes",
-    timed: false,
     claims,
     changed: &[
-        "The share of directions was compared with 1% by its mean over functions. Now it has to be 0 of 459 for every function, as the paper reports it for its nets.",
+        "The share of directions was compared with 1% by its mean over functions. Now it has to be 0 of 459 for every \
+         function, as the paper reports it for its nets.",
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const FEATURES: usize = 300;

@@ -9,7 +9,7 @@ use super::tuned::{PATIENT, Schedule, TrainingRecord, test_values, train_two_lay
 use crate::harness::finding::{Finding, no_share, outside};
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Execution, Experiment, Headline, Job, Kind, Packed, Paper, Report, Scale, Session, Test, Ticker,
+    Claim, Execution, Experiment, Headline, Job, Packed, Paper, Report, Scale, Session, Test, Ticker,
 };
 use burnrank::Dataset;
 use count::possible;
@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "optimality-pairs",
-    kind: Kind::Paper,
     paper: Paper::Optimality,
     place: "section 7.2, Figure 5",
     claim: "The number of effective pairs falls from NDCG to NDCG@10, MAP and MRR; for MRR it is one to two orders of \
@@ -28,7 +27,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     short: "NDCG learns from the most pairs, MRR from the fewest; data closes the gap.",
     headlines: &[
         Headline {
-            statement: "NDCG has more effective pairs than NDCG@10, MAP more than MRR, and MRR 1 to 2 orders of magnitude fewer than there are",
+            statement: "NDCG has more effective pairs than NDCG@10, MAP more than MRR, and MRR 1 to 2 orders of \
+                        magnitude fewer than there are",
             parts: &["order NDCG NDCG@10", "order MAP MRR", "orders"],
         },
         Headline {
@@ -42,10 +42,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("equal MRR NDCG", "equal pairs, for MRR minus for NDCG, MRR"),
     time: "about 5 minutes",
-    timed: false,
     claims,
     changed: &[
-        "That NDCG@10 has more effective pairs than MAP contradicts the paper's own counts (15.3 million against 27 million pairs, see errata) and is secondary now.",
+        "That NDCG@10 has more effective pairs than MAP contradicts the paper's own counts (15.3 million against 27 \
+         million pairs, see errata) and is secondary now.",
         "After a first look at the epochs of five training runs: at most 200 epochs instead of 60, patience 20 instead \
          of 15.",
         "To show whether training for MRR works, values of training queries and the compared range of pairs were added. \
@@ -53,7 +53,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const FEATURES: usize = 50;

@@ -182,7 +182,8 @@ fn training_fit(runs: &[(&Cell, &NetResult)], sizes: &Sizes) -> String {
     let general = average(runs, NDCG, large, |result| result.test[MRR.index()]);
     let conclusion = match fitted < general {
         true => {
-            "the small number of pairs alone does not explain this, because training for MRR does not even fit its training queries as well"
+            "the small number of pairs alone does not explain this, because training for MRR does not even fit its \
+             training queries as well"
         }
         false => "the gap on test queries does not appear on training queries",
     };

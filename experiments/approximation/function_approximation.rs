@@ -18,21 +18,18 @@ pub const EXPERIMENT: Experiment = Experiment {
             gets worse; lambdas have a cost if and only if their Jacobian is symmetric.",
     short: "Ranking metrics have no gradient; lambdas have a cost only if their Jacobian is symmetric.",
     headlines: &[
-        Headline {
-            statement: "Pairs can contradict each other, metrics have no gradient, and a pair cost can improve while \
-                        the top gets worse",
-            parts: &["table-1", "flat", "wta", "auc", "eq-23"],
-        },
-        Headline {
-            statement: "The lambdas of a margin have a continuous cost with a positive semidefinite Hessian (Eq. 24 \
-                        to 31, Figure 2)",
-            parts: &["margin-slope", "figure-2", "margin-hessian"],
-        },
-        Headline {
-            statement: "Lambdas have a cost if and only if their Jacobian is symmetric, a convex one if it is also \
-                        positive semidefinite",
-            parts: &["poincare", "convex", "piecewise-constant", "regulariser", "springs"],
-        },
+        Headline::new(
+            "Pairs can contradict each other, metrics have no gradient, and a pair cost can improve while the top gets worse",
+            &["table-1", "flat", "wta", "auc", "eq-23"],
+        ),
+        Headline::new(
+            "The lambdas of a margin have a continuous cost with a positive semidefinite Hessian (Eq. 24 to 31, Figure 2)",
+            &["margin-slope", "figure-2", "margin-hessian"],
+        ),
+        Headline::new(
+            "Lambdas have a cost if and only if their Jacobian is symmetric, a convex one if it is also positive semidefinite",
+            &["poincare", "convex", "piecewise-constant", "regulariser", "springs"],
+        ),
     ],
     time: "a few seconds",
     claims,

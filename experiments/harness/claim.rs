@@ -139,6 +139,10 @@ impl Claim {
 }
 
 impl Headline {
+    pub const fn new(statement: &'static str, parts: &'static [&'static str]) -> Headline {
+        Headline { statement, parts }
+    }
+
     /// Whether a claim with this id is a part.
     pub fn has(&self, id: &str) -> bool {
         self.parts.iter().any(|part| part.strip_suffix('*').map_or(*part == id, |start| id.starts_with(start)))

@@ -53,10 +53,14 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str, squares: &str) -> an
                 sheet.draw(&Text::new(name(&value), (x - 14, bottom + 8), (FONT, 12))).map_err(failed)?;
             }
             let numbered = dots.chunk_by(|one, next| one.name == next.name).enumerate();
-            for (line, dot) in numbered.flat_map(|(line, dots)| dots.iter().map(move |dot| (line, dot))) {
+            let all =
+                numbered.flat_map(|(line, dots)| dots.iter().enumerate().map(move |(place, dot)| (line, place, dot)));
+            for (line, place, dot) in all {
                 let y = TITLE + LINE * line as i32 + LINE / 2;
                 let colour = palette::SERIES[usize::from(dot.theirs)];
-                sheet.draw(&Text::new(dot.name.as_str(), (left + 12, y - 7), (FONT, 13))).map_err(failed)?;
+                if place == 0 {
+                    sheet.draw(&Text::new(dot.name.as_str(), (left + 12, y - 7), (FONT, 13))).map_err(failed)?;
+                }
                 if let Some((low, high)) = dot.interval {
                     let whisker = PathElement::new([(across(low), y), (across(high), y)], colour.stroke_width(2));
                     sheet.draw(&whisker).map_err(failed)?;

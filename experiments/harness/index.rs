@@ -59,10 +59,12 @@ impl<'a> Entry<'a> {
         let parts: Vec<&Row> = self.outcomes.rows(true).collect();
         match self.row(id) {
             Some(row) => {
-                let ours = row.ours.split(" (").next().unwrap_or_default().split("; ").next().unwrap_or_default();
                 let effects: Vec<String> = row.claim.effects.iter().map(|effect| format!("{effect:+}")).collect();
                 let paper = if effects.is_empty() { row.claim.paper.clone() } else { effects.join(", ") };
-                format!("{what}: {ours} (paper: {paper})")
+                match paper.contains(|c: char| c.is_ascii_digit()) {
+                    true => format!("{what}: {} (paper: {paper})", row.number()),
+                    false => format!("{what}: {}", row.number()),
+                }
             }
             None if parts.is_empty() => "-".into(),
             None => {
@@ -80,7 +82,7 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
         let PaperFacts { short, page: name, .. } = facts;
-        let _ = write!(page, "## {short}\n\n[What we found](papers/{name}.md)\n\n{}", table(&own, "results"));
+        let _ = write!(page, "## {short}\n\n[What we found](papers/{name}.md)\n\n{}\n", table(&own, "results"));
         let folder = out.join("experiments/papers");
         super::write(&folder.join(format!("{name}.md")), &prose::page(facts, &own)?)?;
         if let Some(figure) = prose::figure(facts, &own)? {
@@ -148,5 +150,5 @@ pub fn table(entries: &[&Entry<'_>], results: &str) -> String {
             entry.number(),
         ]);
     }
-    format!("{}\n", table.markdown().trim_start())
+    table.markdown().trim().to_owned() + "\n"
 }

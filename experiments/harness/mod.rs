@@ -85,6 +85,27 @@ pub struct Experiment {
     pub own: Option<&'static Own>,
 }
 
+impl Experiment {
+    /// Defaults: a paper's claims, stored runs, nothing changed after seeing results.
+    pub const BASE: Experiment = Experiment {
+        name: "",
+        kind: Kind::Paper,
+        paper: Paper::Several,
+        place: "",
+        claim: "",
+        short: "",
+        headlines: &[],
+        number: ("", ""),
+        time: "",
+        timed: false,
+        claims: |_| vec![],
+        changed: &[],
+        protocol: |_| Ok(Value::Null),
+        run: |_| Ok(Report::default()),
+        own: None,
+    };
+}
+
 /// Settings and helpers of a single experiment.
 pub struct Own {
     /// Keys of `--set KEY=VALUE` and their descriptions.

@@ -90,7 +90,8 @@ fn repeat(evaluated: &Evaluated<'_>, session: &Session, past: &Past) -> Vec<Stri
     let took = past.seconds.map_or("Duration unknown".into(), |s| format!("Duration: {}", duration(s)));
     let mut all = vec![
         format!(
-            "```sh\ncargo run --release{feature} --bin experiments -- {name}{quick}{data}{options} --seed {} --fresh\n```",
+            "```sh\ncargo run --release{feature} --bin experiments -- {name}{quick}{data}{options} --seed {} \
+             --fresh\n```",
             session.seed
         ),
         format!(

@@ -44,7 +44,7 @@ fn fill(prose: &str, entries: &[&Entry<'_>]) -> anyhow::Result<String> {
             "headlines" => Some(entry.outcomes.headlines.iter()).filter(|all| all.len() > 0).map(|all| {
                 all.map(|one| format!("- {}: **{}**", one.statement, one.outcome.word())).collect::<Vec<_>>().join("\n")
             }),
-            "ours" => row.map(|row| row.ours.clone()),
+            "ours" => row.map(|row| row.number().to_owned()),
             "outcome" => row.map(|row| row.outcome.word().to_owned()),
             _ => anyhow::bail!("'{{{name}}}': unknown placeholder"),
         };

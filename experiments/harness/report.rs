@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
-use super::verdict::{Kind, Outcomes, Row, TOO_WIDE, counts, evaluate, verdict};
+use super::verdict::{Kind, Outcome, Outcomes, Row, TOO_WIDE, counts, evaluate, verdict};
 use super::{Experiment, Session};
 use burnrank::internal::text::{Table, duration, p_value};
 use serde_json::{Value, json};
@@ -84,9 +84,17 @@ impl Evaluated<'_> {
 
     /// Table of the headline claims.
     pub fn headlines(&self) -> Table {
-        let mut table = Table::titled("Headline claims:", &["claim", "outcome", "decided by"]);
-        for headline in &self.outcomes.headlines {
-            table.row([headline.statement.clone(), headline.outcome.word().into(), headline.parts.join("; ")]);
+        let mut table = Table::titled("Headline claims:", &["#", "claim", "outcome", "parts confirmed"]);
+        for (place, headline) in self.outcomes.headlines.iter().enumerate() {
+            let is_part = |row: &&Row| headline.parts.contains(&row.claim.id);
+            let parts = self.outcomes.claims.iter().filter(is_part);
+            let confirmed = parts.filter(|row| row.outcome == Outcome::Confirmed).count();
+            table.row([
+                (place + 1).to_string(),
+                headline.statement.clone(),
+                headline.outcome.word().into(),
+                format!("{confirmed} of {}", headline.parts.len()),
+            ]);
         }
         table
     }
@@ -102,15 +110,17 @@ impl Evaluated<'_> {
         let tested = rows().any(|row| row.p.is_some());
         let has_effect = rows().any(|row| !row.claim.effects.is_empty());
         let seen = rows().any(|row| row.detectable.is_some());
-        let needed = [true, true, has_effect, true, tested, seen, true];
-        let shown = |cells: [String; 7]| {
+        let needed = [headline, true, true, has_effect, true, tested, seen, true];
+        let shown = |cells: [String; 8]| {
             cells.into_iter().zip(needed).filter(|(_, needed)| *needed).map(|(cell, _)| cell).collect::<Vec<_>>()
         };
-        let head = ["claim", "paper", "paper's effect", "here", "p", "detectable", "outcome"].map(str::to_owned);
+        let head = ["#", "claim", "paper", "paper's effect", "here", "p", "detectable", "outcome"].map(str::to_owned);
         let mut table = Table::titled(title, &shown(head));
         for Row { claim, outcome, ours, p, detectable, .. } in rows() {
             let effects: Vec<String> = claim.effects.iter().map(|effect| format!("{effect:+}")).collect();
+            let place = self.outcomes.headlines.iter().position(|headline| headline.parts.contains(&claim.id));
             table.row(shown([
+                place.map_or(String::new(), |place| (place + 1).to_string()),
                 claim.statement.clone(),
                 claim.paper.clone(),
                 if effects.is_empty() { "-".into() } else { effects.join(", ") },
@@ -204,26 +214,10 @@ impl Evaluated<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Headline, Paper};
+    use super::super::Headline;
     use super::*;
 
-    const F: Experiment = Experiment {
-        name: "nothing",
-        kind: Kind::Paper,
-        paper: Paper::Several,
-        place: "",
-        claim: "",
-        short: "",
-        headlines: &[Headline { statement: "a fact", parts: &["f"] }],
-        number: ("", ""),
-        time: "",
-        timed: false,
-        claims: |_| vec![],
-        changed: &[],
-        protocol: |_| Ok(Value::Null),
-        run: |_| Ok(Report::default()),
-        own: None,
-    };
+    const F: Experiment = Experiment { headlines: &[Headline::new("a fact", &["f"])], ..Experiment::BASE };
 
     fn evaluated<'a>(report: &'a Report, claims: Vec<Claim>) -> Evaluated<'a> {
         let outcomes = evaluate(claims, F.headlines, &report.evidence).unwrap();
@@ -235,7 +229,7 @@ mod tests {
         let fact = Claim::new("f", "a fact", Test::Fact);
         let report = Report { evidence: vec![("f".into(), Evidence::fact(true, "1"))], ..Report::default() };
         let only_facts = evaluated(&report, vec![fact.clone()]);
-        assert!(only_facts.claims(true).unwrap().markdown().contains("| claim | paper | here | outcome |"));
+        assert!(only_facts.claims(true).unwrap().markdown().contains("| # | claim | paper | here | outcome |"));
         assert_eq!((only_facts.legend().as_str(), only_facts.verdict().as_str()), ("", "reproduced"));
         assert!(only_facts.claims(false).is_none() && only_facts.controls().is_none());
         let above = Claim::new("a", "above", Test::Above).unit("function").effects([0.3 - 0.1]);

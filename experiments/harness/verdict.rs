@@ -108,6 +108,12 @@ pub struct Row {
 }
 
 impl Row {
+    /// The number without the number of units or their spread.
+    pub fn number(&self) -> &str {
+        let end = [" (", ", spread"].iter().filter_map(|rest| self.ours.find(rest)).min();
+        if self.units.is_empty() { &self.ours } else { &self.ours[..end.unwrap_or(self.ours.len())] }
+    }
+
     /// The paper's numbers on the scale of ours: effects, a tested number, or a number in words.
     pub fn paper_numbers(&self) -> Vec<f64> {
         match self.claim.test {
@@ -279,7 +285,7 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize, part
         Test::EachAtMost { bound } => {
             let kept = values.iter().filter(|value| **value <= bound).count();
             let outcome = if kept == n { Outcome::Confirmed } else { Outcome::Contradicted };
-            (outcome, format!("{kept} of {n} units; mean {}", fixed(mean, decimals)), None, None)
+            (outcome, format!("{kept} of {n} (mean {})", fixed(mean, decimals)), None, None)
         }
         Test::Number { paper } => {
             // The paper's number has the deviation of one unit, our mean that of n units.
@@ -364,8 +370,8 @@ mod tests {
     use super::*;
     use Outcome::{Confirmed, Contradicted, NotTested, NumberDiffers, Smaller, TooSmall};
 
-    const A: Headline = Headline { statement: "a", parts: &["a"] };
-    const BOTH: Headline = Headline { statement: "both", parts: &["part *"] };
+    const A: Headline = Headline::new("a", &["a"]);
+    const BOTH: Headline = Headline::new("both", &["part *"]);
 
     fn claim(id: &str, test: Test) -> Claim {
         Claim::new(id, id, test).unit("function")

@@ -22,27 +22,25 @@ pub const EXPERIMENT: Experiment = Experiment {
          scratch in each M-step, but continuing from the last one converges faster.",
     short: "All three losses converge; continuing a model is faster than rebuilding it, with nets.",
     headlines: &[
-        Headline {
-            statement: "Training NDCG@5 rises with NDCG-Loss2, NDCG-Loss2++ and LambdaRank",
-            parts: &["NDCG-Loss2 rises", "NDCG-Loss2++ rises", "LambdaRank rises"],
-        },
-        Headline {
-            statement: "Training NDCG@5 converges with NDCG-Loss2, NDCG-Loss2++ and LambdaRank",
-            parts: &["NDCG-Loss2 rests", "NDCG-Loss2++ rests", "LambdaRank rests"],
-        },
-        Headline {
-            statement: "Continuing from the previous model converges faster than building it from scratch in each M-step",
-            parts: &["faster"],
-        },
+        Headline::new(
+            "Training NDCG@5 rises with NDCG-Loss2, NDCG-Loss2++ and LambdaRank",
+            &["NDCG-Loss2 rises", "NDCG-Loss2++ rises", "LambdaRank rises"],
+        ),
+        Headline::new(
+            "Training NDCG@5 converges with NDCG-Loss2, NDCG-Loss2++ and LambdaRank",
+            &["NDCG-Loss2 rests", "NDCG-Loss2++ rests", "LambdaRank rests"],
+        ),
+        Headline::new(
+            "Continuing from the previous model converges faster than building it from scratch in each M-step",
+            &["faster"],
+        ),
     ],
     number: ("faster", "continuing minus rebuilding, points of training NDCG@5"),
     time: "about 4 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const METRIC: &str = "ndcg@5";

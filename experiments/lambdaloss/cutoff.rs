@@ -18,17 +18,15 @@ pub const EXPERIMENT: Experiment = Experiment {
     claim: "NDCG-Loss2 and NDCG-Loss2++, truncated at k, are above LambdaRank by NDCG@k for all k of 1, 3, 5 and 10.",
     short: "NDCG-Loss2 and NDCG-Loss2++ beat LambdaRank at every cutoff k, with nets.",
     headlines: &[
-        Headline { statement: "NDCG-Loss2 is above LambdaRank at k = 1, 3, 5 and 10", parts: &["NDCG-Loss2 @*"] },
-        Headline { statement: "NDCG-Loss2++ is above LambdaRank at k = 1, 3, 5 and 10", parts: &["NDCG-Loss2++ @*"] },
+        Headline::new("NDCG-Loss2 is above LambdaRank at k = 1, 3, 5 and 10", &["NDCG-Loss2 @*"]),
+        Headline::new("NDCG-Loss2++ is above LambdaRank at k = 1, 3, 5 and 10", &["NDCG-Loss2++ @*"]),
     ],
     number: ("NDCG-Loss2++ @10", "NDCG-Loss2++ minus LambdaRank, points of NDCG@10"),
     time: "about 6 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const KS: [usize; 4] = [1, 3, 5, 10];
@@ -104,9 +102,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     }
     let deviations = deviations(
         execution.scale(),
-        &[
-            "Nets and random functions instead of RankLib's trees and WEB30K; the paper shows its values in a figure only.",
-        ],
+        &["Nets and random functions instead of RankLib's trees and WEB30K; the paper shows its values in a figure \
+             only."],
         nets::QUICK,
     );
     Ok(Report {

@@ -20,17 +20,15 @@ pub const EXPERIMENT: Experiment = Experiment {
          elsewhere, which is not its best value).",
     short: "NDCG-Loss2++ is insensitive to mu and better when mu is larger, with nets.",
     headlines: &[
-        Headline { statement: "NDCG@5 is relatively stable for mu from 0.1 to 10", parts: &["alike *"] },
-        Headline { statement: "NDCG@5 rises with mu", parts: &["rises"] },
+        Headline::new("NDCG@5 is relatively stable for mu from 0.1 to 10", &["alike *"]),
+        Headline::new("NDCG@5 rises with mu", &["rises"]),
     ],
     number: ("rises", "points of NDCG@5 per factor of 10 of mu"),
     time: "about 6 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const METRIC: &str = "ndcg@5";

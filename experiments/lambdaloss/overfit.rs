@@ -24,18 +24,16 @@ pub const EXPERIMENT: Experiment = Experiment {
          NDCG-Loss2++ regularises it.",
     short: "NDCG-Loss2 overfits with settings that suit LambdaRank, with nets.",
     headlines: &[
-        Headline { statement: "NDCG-Loss2 fits the training queries harder than LambdaRank", parts: &["fits harder"] },
-        Headline { statement: "NDCG-Loss2 overfits more than LambdaRank", parts: &["overfits more"] },
-        Headline { statement: "The difference in overfitting grows with the width of the net", parts: &["with width"] },
+        Headline::new("NDCG-Loss2 fits the training queries harder than LambdaRank", &["fits harder"]),
+        Headline::new("NDCG-Loss2 overfits more than LambdaRank", &["overfits more"]),
+        Headline::new("The difference in overfitting grows with the width of the net", &["with width"]),
     ],
     number: ("overfits more", "overfit, NDCG-Loss2 minus LambdaRank, points"),
     time: "about 8 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const METRIC: &str = "ndcg@5";

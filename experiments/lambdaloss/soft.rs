@@ -7,9 +7,7 @@ use super::nets::{self, Arm, Plan, Study, gap_text, mean_text};
 use super::soft_facts;
 use crate::harness::dots::{self, Dot};
 use crate::harness::units::{less, mean};
-use crate::harness::{
-    Claim, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Spread, Test,
-};
+use crate::harness::{Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Spread, Test};
 use burnrank::Objective;
 use burnrank::internal::text::{Table, fixed};
 use serde_json::{Value, json};
@@ -18,34 +16,28 @@ use std::sync::Arc;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdaloss-soft",
-    kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Eq. 9, sections 4.1.2, 5.2 and 5.4",
     claim: "A soft assignment samples rankings and averages their pair weights; its limit is the hard assignment. With gains \
          scaled by G' the bounds also hold for it. NDCG-Loss2 with other gains and discounts can optimise MRR-like metrics.",
     short: "Hard assignment is the limit of soft ones; NDCG-Loss2 can optimise MRR-like metrics.",
     headlines: &[
-        Headline {
-            statement: "The hard assignment is the limit of soft ones, which sample rankings (Eq. 9, section 4.2)",
-            parts: &["limit", "sampled"],
-        },
-        Headline {
-            statement: "Sampled rankings have the cost of scaled gains, which NDCG-Loss2 bounds (section 5.4)",
-            parts: &["scaled", "scaled bound"],
-        },
-        Headline {
-            statement: "NDCG-Loss2 can optimise MRR-like metrics (section 5.2)",
-            parts: &["mrr bound", "mrr learns"],
-        },
+        Headline::new(
+            "The hard assignment is the limit of soft ones, which sample rankings (Eq. 9, section 4.2)",
+            &["limit", "sampled"],
+        ),
+        Headline::new(
+            "Sampled rankings have the cost of scaled gains, which NDCG-Loss2 bounds (section 5.4)",
+            &["scaled", "scaled bound"],
+        ),
+        Headline::new("NDCG-Loss2 can optimise MRR-like metrics (section 5.2)", &["mrr bound", "mrr learns"]),
     ],
     number: ("mrr learns", "MRR-like loss minus random order, points of MRR"),
     time: "about 5 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const NDCG: &str = "ndcg@5";
@@ -109,7 +101,8 @@ fn claims(_: &Session) -> Vec<Claim> {
         ),
         fact(
             "scaled",
-            "the cost of a sampled ranking equals that of scaled gains in the hard ranking, for documents below the top",
+            "the cost of a sampled ranking equals that of scaled gains in the hard ranking, for documents below the \
+             top",
             "section 5.4",
         ),
         fact("scaled bound", "NDCG-Loss2 of scaled gains bounds this cost", "section 5.4"),
@@ -181,7 +174,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let deviations = deviations(
         scale,
         &[
-            "The paper proposes soft assignment, scaled gains and MRR-like losses without experiments; the comparisons are ours.",
+            "The paper proposes soft assignment, scaled gains and MRR-like losses without experiments; the \
+             comparisons are ours.",
             "G' is 0/0 for the document at rank 1; 0 is used, which drops this document's gain.",
             "The paper writes D_i = 1/i for MRR; since D divides the gain, D_i = i is meant.",
             "Noise has the unit of scores, whose scale is learned: 1 and 0.1 are two of many choices.",

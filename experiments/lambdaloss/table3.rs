@@ -29,18 +29,11 @@ pub const EXPERIMENT: Experiment = Experiment {
          trees; YAHOO, WEB10K and WEB30K).",
     short: "NDCG-Loss2 and NDCG-Loss2++ beat LambdaRank, with nets instead of trees.",
     headlines: &[
-        Headline {
-            statement: "NDCG-Loss2 is above LambdaRank by NDCG@5, truncated at 5",
-            parts: &["@5: NDCG-Loss2 > LambdaRank"],
-        },
-        Headline {
-            statement: "NDCG-Loss2++ is above LambdaRank by NDCG@5, truncated at 5",
-            parts: &["@5: NDCG-Loss2++ > LambdaRank"],
-        },
+        Headline::new("NDCG-Loss2 is above LambdaRank by NDCG@5, truncated at 5", &["@5: NDCG-Loss2 > LambdaRank"]),
+        Headline::new("NDCG-Loss2++ is above LambdaRank by NDCG@5, truncated at 5", &["@5: NDCG-Loss2++ > LambdaRank"]),
     ],
     number: ("@5: NDCG-Loss2++ > LambdaRank", "NDCG-Loss2++ minus LambdaRank, points of NDCG@5"),
     time: "about 30 minutes (with MQ2007)",
-    timed: false,
     claims,
     changed: &[
         "An earlier version truncated the NDCG losses at 5 but not the ARP losses, used LambdaRank with the true change of \
@@ -50,7 +43,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const METRIC: &str = "ndcg@5";

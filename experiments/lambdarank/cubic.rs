@@ -20,18 +20,9 @@ pub const EXPERIMENT: Experiment = Experiment {
             two-layer nets, and the gap is larger towards the top.",
     short: "On clean data LambdaRank beats RankNet, most at the top.",
     headlines: &[
-        Headline {
-            statement: "With linear nets, LambdaRank is above RankNet by NDCG at 1 to 10",
-            parts: &["linear @*"],
-        },
-        Headline {
-            statement: "With two-layer nets, LambdaRank is above RankNet by NDCG at 1 to 10",
-            parts: &["two-layer @*"],
-        },
-        Headline {
-            statement: "The gap is larger at the top, with linear and two-layer nets",
-            parts: &["linear top", "two-layer top"],
-        },
+        Headline::new("With linear nets, LambdaRank is above RankNet by NDCG at 1 to 10", &["linear @*"]),
+        Headline::new("With two-layer nets, LambdaRank is above RankNet by NDCG at 1 to 10", &["two-layer @*"]),
+        Headline::new("The gap is larger at the top, with linear and two-layer nets", &["linear top", "two-layer top"]),
     ],
     number: ("linear @1", "linear, LambdaRank minus RankNet, NDCG@1"),
     time: "about 30 minutes",

@@ -23,19 +23,15 @@ pub const EXPERIMENT: Experiment = Experiment {
             terms can enforce. Lambdas that are linear in the scores are springs. The lambdas of a query sum to zero.",
     short: "Fewer pair errors can worsen the top; symmetric Jacobians mean that lambdas have a cost.",
     headlines: &[
-        Headline {
-            statement: "Fewer pairwise errors can mean a worse top document (winner takes all)",
-            parts: &["wta *"],
-        },
-        Headline {
-            statement: "Unlike RankNet, the proposed lambdas are larger near the top (Eq. 2)",
-            parts: &["eq 2 ranknet", "eq 2 lambda", "eq 2 local"],
-        },
-        Headline {
-            statement: "Lambdas have a cost if their Jacobian is symmetric, which diagonal terms make convex; they \
-                        sum to 0 (Eq. 3 to 5)",
-            parts: &["eq 5 ranknet", "eq 3", "constant", "diagonal", "springs", "any springs", "sum"],
-        },
+        Headline::new("Fewer pairwise errors can mean a worse top document (winner takes all)", &["wta *"]),
+        Headline::new(
+            "Unlike RankNet, the proposed lambdas are larger near the top (Eq. 2)",
+            &["eq 2 ranknet", "eq 2 lambda", "eq 2 local"],
+        ),
+        Headline::new(
+            "Lambdas have a cost if their Jacobian is symmetric, which diagonal terms make convex; they sum to 0 (Eq. 3 to 5)",
+            &["eq 5 ranknet", "eq 3", "constant", "diagonal", "springs", "any springs", "sum"],
+        ),
     ],
     time: "some seconds",
     claims,

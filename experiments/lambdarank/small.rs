@@ -29,18 +29,15 @@ pub const EXPERIMENT: Experiment = Experiment {
             with linear nets about as good as RankNet with two layers.",
     short: "On 400 queries LambdaRank leads insignificantly; on many, linear LambdaRank equals two-layer RankNet.",
     headlines: &[
-        Headline {
-            statement: "400 queries, linear nets: LambdaRank is above RankNet, but not significantly",
-            parts: &["linear above", "linear overlap"],
-        },
-        Headline {
-            statement: "Largest set: LambdaRank is above RankNet, with linear and two-layer nets",
-            parts: &["large linear", "large two-layer"],
-        },
-        Headline {
-            statement: "Largest set: linear LambdaRank is about as good as two-layer RankNet",
-            parts: &["alike"],
-        },
+        Headline::new(
+            "400 queries, linear nets: LambdaRank is above RankNet, but not significantly",
+            &["linear above", "linear overlap"],
+        ),
+        Headline::new(
+            "Largest set: LambdaRank is above RankNet, with linear and two-layer nets",
+            &["large linear", "large two-layer"],
+        ),
+        Headline::new("Largest set: linear LambdaRank is about as good as two-layer RankNet", &["alike"]),
     ],
     number: ("alike", "linear LambdaRank minus two-layer RankNet, NDCG"),
     time: "about 8 minutes (MQ2007)",

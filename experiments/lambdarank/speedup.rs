@@ -25,15 +25,15 @@ pub const EXPERIMENT: Experiment = Experiment {
             documents of a query: slope 1.185 instead of 1.943.",
     short: "One pass per document (V2) gives RankNet's gradient, several times faster, nearly linear time.",
     headlines: &[
-        Headline { statement: "V2 has exactly the gradient of V1", parts: &["linear gradient", "two-layer gradient"] },
-        Headline {
-            statement: "An epoch of V2 is several times faster than one of V1 (5.1 and 8.0 times)",
-            parts: &["linear faster", "two-layer faster"],
-        },
-        Headline {
-            statement: "Time per query grows nearly quadratically with V1 and nearly linearly with V2",
-            parts: &["linear V1", "linear V2", "two-layer V1", "two-layer V2"],
-        },
+        Headline::new("V2 has exactly the gradient of V1", &["linear gradient", "two-layer gradient"]),
+        Headline::new(
+            "An epoch of V2 is several times faster than one of V1 (5.1 and 8.0 times)",
+            &["linear faster", "two-layer faster"],
+        ),
+        Headline::new(
+            "Time per query grows nearly quadratically with V1 and nearly linearly with V2",
+            &["linear V1", "linear V2", "two-layer V1", "two-layer V2"],
+        ),
     ],
     number: ("linear faster", "V1 over V2, linear net, times"),
     time: "about 4 minutes on a machine that does nothing else",

@@ -26,18 +26,18 @@ pub const EXPERIMENT: Experiment = Experiment {
             learns from more pairs, is better.",
     short: "Training for NDCG or MAP is best by that metric; NDCG training beats MRR training.",
     headlines: &[
-        Headline {
-            statement: "By NDCG and by MAP, training for that metric is best",
-            parts: &["Table 3 by NDCG: *", "Table 4 by NDCG: *", "Table 3 by MAP: *", "Table 4 by MAP: *"],
-        },
-        Headline {
-            statement: "By NDCG@10, training for NDCG is better than training for NDCG@10",
-            parts: &["Table 3 by NDCG@10: *", "Table 4 by NDCG@10: *"],
-        },
-        Headline {
-            statement: "By MRR, training for NDCG is better than training for MRR",
-            parts: &["Table 3 by MRR: *", "Table 4 by MRR: *"],
-        },
+        Headline::new(
+            "By NDCG and by MAP, training for that metric is best",
+            &["Table 3 by NDCG: *", "Table 4 by NDCG: *", "Table 3 by MAP: *", "Table 4 by MAP: *"],
+        ),
+        Headline::new(
+            "By NDCG@10, training for NDCG is better than training for NDCG@10",
+            &["Table 3 by NDCG@10: *", "Table 4 by NDCG@10: *"],
+        ),
+        Headline::new(
+            "By MRR, training for NDCG is better than training for MRR",
+            &["Table 3 by MRR: *", "Table 4 by MRR: *"],
+        ),
     ],
     number: ("Table 4 by NDCG: NDCG over MAP", "by NDCG, for NDCG minus for MAP"),
     time: "about 10 minutes",

@@ -15,9 +15,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     place: "errors in the text of all five papers",
     claim: "Our own claims: at each place listed, the paper's printed text is wrong or contradicts itself.",
     short: "Text and formulas of the papers contain errors, each shown by computation.",
-    headlines: &[Headline {
-        statement: "Errors in the text or formulas of the five papers",
-        parts: &[
+    headlines: &[Headline::new(
+        "Errors in the text or formulas of the five papers",
+        &[
             "ranknet-table-*",
             "ranknet-theorem",
             "ranknet-lemma",
@@ -32,7 +32,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             "lambdaloss-gain",
             "lambdaloss-text",
         ],
-    }],
+    )],
     time: "a second",
     claims,
     protocol,

@@ -4,7 +4,7 @@ use super::kernel_checks::{self, FEATURES, GAUSSIAN, LAMBDA, Sizes, data, score,
 use super::kernel_solver::{Kernel, Problem, rows};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Panel, Series, draw};
-use crate::harness::{Claim, Control, Execution, Experiment, Headline, Kind, Paper, Report, Session};
+use crate::harness::{Claim, Control, Execution, Experiment, Headline, Paper, Report, Session};
 use burnrank::internal::text::Table;
 use burnrank::metric::{evaluate, parse};
 use burnrank::{Conventions, Dataset};
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-kernel",
-    kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 7: Eq. 17 and 18",
     claim: "RankNet can be trained with kernels; a function that minimises Eq. 17 is a sum of kernels at training \
@@ -21,24 +20,21 @@ pub const EXPERIMENT: Experiment = Experiment {
             may not be convex.",
     short: "RankNet can be trained with kernels; solutions are sums of kernels at training documents.",
     headlines: &[
-        Headline {
-            statement: "A minimum of Eq. 17 is a sum of kernels at training documents (Eq. 18, representer theorem)",
-            parts: &["representer", "orthogonal"],
-        },
-        Headline {
-            statement: "Kernel RankNet can be trained by gradient descent, and generalises linear RankNet",
-            parts: &["linear-kernel", "gradient-descent", "library"],
-        },
-        Headline { statement: "Depending on the kernel, the objective may not be convex", parts: &["convexity"] },
+        Headline::new(
+            "A minimum of Eq. 17 is a sum of kernels at training documents (Eq. 18, representer theorem)",
+            &["representer", "orthogonal"],
+        ),
+        Headline::new(
+            "Kernel RankNet can be trained by gradient descent, and generalises linear RankNet",
+            &["linear-kernel", "gradient-descent", "library"],
+        ),
+        Headline::new("Depending on the kernel, the objective may not be convex", &["convexity"]),
     ],
-    number: ("", ""),
     time: "about a minute",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const FACTS: &[Fact] = &[

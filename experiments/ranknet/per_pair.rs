@@ -11,8 +11,8 @@ use crate::harness::finding::{Finding, no_epoch, no_share, outside};
 use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Evidence, Execution, Experiment, Headline, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session,
-    Spread, Test, Ticker, train,
+    Claim, Evidence, Execution, Experiment, Headline, Job, NetShape, Packed, Paper, Report, Scale, Session, Spread,
+    Test, Ticker, train,
 };
 use burnrank::internal::text::Table;
 use burnrank::metric::parse;
@@ -26,40 +26,37 @@ use std::sync::Arc;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-per-pair",
-    kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 4 (an update per pair), and section 6.1 of the LambdaRank paper (a batch per query)",
     claim: "Convergence as a function of the epoch is similar for updates after each pair and once per query, by the sum \
             over its pairs.",
     short: "Updates per pair and per query converge alike.",
     headlines: &[
-        Headline {
-            statement: "Test accuracy is similar for updates per pair and per list",
-            parts: &[
+        Headline::new(
+            "Test accuracy is similar for updates per pair and per list",
+            &[
                 "test linear 500 per pair",
                 "test linear 2500 per pair",
                 "test two-layer 500 per pair",
                 "test two-layer 2500 per pair",
             ],
-        },
-        Headline {
-            statement: "Convergence by epoch is similar for updates per pair and per list",
-            parts: &[
+        ),
+        Headline::new(
+            "Convergence by epoch is similar for updates per pair and per list",
+            &[
                 "curve linear 500 per pair",
                 "curve linear 2500 per pair",
                 "curve two-layer 500 per pair",
                 "curve two-layer 2500 per pair",
             ],
-        },
+        ),
     ],
     number: ("curve two-layer 500 per pair", "validation curve, pair minus list, points"),
     time: "about 4 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 /// Margin of "similar" in points of the pairs in the right order: a fourteenth of the difference between the two nets with

@@ -4,42 +4,39 @@ use super::posteriors::{self, cost, steps};
 use super::three_items;
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
-use crate::harness::{Claim, Execution, Experiment, Headline, Kind, Paper, Report, Session};
+use crate::harness::{Claim, Execution, Experiment, Headline, Paper, Report, Session};
 use burnrank::analysis::probability::combine;
 use serde_json::Value;
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-probabilities",
-    kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 3: Eq. 1 to 6, Figure 1, the theorem, the lemma and the remark on Bradley and Terry's model",
     claim: "The pair cost is linear for large errors and minimal at equal scores for a target of 1/2; probabilities combine \
             by Eq. 5, with fixed points 0, 1/2 and 1 only; adjacent posteriors determine all others; inconsistent and \
             incomplete pairs can be trained.",
-    short: "The pair cost has the stated shape; probabilities combine consistently; contradictory pairs can be trained.",
+    short: "The pair cost has the stated shape; probabilities combine consistently; contradictory pairs can be \
+            trained.",
     headlines: &[
-        Headline {
-            statement: "The cost of a pair is linear for large errors and, for a target of 1/2, lowest at equal scores (Eq. 3, Figure 1 left)",
-            parts: &["eq-3", "asymptote", "half"],
-        },
-        Headline {
-            statement: "Probabilities combine as Eq. 5 says, and adjacent posteriors determine all others (Eq. 4 to 6, theorem, lemma)",
-            parts: &["eq-5", "fixed-points", "confidence", "theorem", "necessary", "equal-links", "lemma"],
-        },
-        Headline {
-            statement: "Pairs that are inconsistent or incomplete can be trained (remark on Bradley and Terry's model)",
-            parts: &["bradley-terry", "certain", "circle", "contradiction", "incomplete"],
-        },
+        Headline::new(
+            "The cost of a pair is linear for large errors and, for a target of 1/2, lowest at equal scores (Eq. 3, Figure 1 left)",
+            &["eq-3", "asymptote", "half"],
+        ),
+        Headline::new(
+            "Probabilities combine as Eq. 5 says, and adjacent posteriors determine all others (Eq. 4 to 6, theorem, lemma)",
+            &["eq-5", "fixed-points", "confidence", "theorem", "necessary", "equal-links", "lemma"],
+        ),
+        Headline::new(
+            "Pairs that are inconsistent or incomplete can be trained (remark on Bradley and Terry's model)",
+            &["bradley-terry", "certain", "circle", "contradiction", "incomplete"],
+        ),
     ],
-    number: ("", ""),
     time: "a few seconds",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const FACTS: &[Fact] = &[

@@ -76,9 +76,9 @@ fn shuffled(runs: &Cells<'_>) -> Control {
         runs.iter().filter(|(cell, _)| cell.shuffled).map(|(_, run)| run.test.percent - 50.0).collect();
     let p = t_test(&over).map_or(1.0, |test| test.p);
     Control {
-        description:
-            "random net, linear, 500 vectors, labels shuffled within the training and validation lists: test accuracy, %"
-                .into(),
+        description: "random net, linear, 500 vectors, labels shuffled within the training and validation lists: test \
+             accuracy, %"
+            .into(),
         expected: "50 on average over functions, p above 0.001".into(),
         ours: format!("{:.2} on average, p {}", 50.0 + mean(&over), p_value(Some(p))),
         holds: p > 0.001,
@@ -209,7 +209,8 @@ fn notes(runs: &Cells<'_>, sizes: &Sizes) -> Vec<String> {
              gives both blocks; none is selected by its fit."
         ),
         format!(
-            "Six bins with equal shares give a mean of {:.0} training pairs for 500 vectors; the paper's Table 2 has 10,282.",
+            "Six bins with equal shares give a mean of {:.0} training pairs for 500 vectors; the paper's Table 2 has \
+             10,282.",
             mean(&counted)
         ),
         "The fits are a lower bound of what can be represented. Since the same fit with ten units exceeds the paper's number, \

@@ -9,8 +9,8 @@ use crate::harness::finding::{Finding, no_epoch, outside};
 use crate::harness::trainings::{self, Went};
 use crate::harness::units::less;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Kind, NetShape, Paper, Report, Scale, Session,
-    Spread, Test, Ticker, train,
+    Claim, Control, Evidence, Execution, Experiment, Headline, Job, NetShape, Paper, Report, Scale, Session, Spread,
+    Test, Ticker, train,
 };
 use burnrank::internal::text::{Table, count};
 use burnrank::train::TrainingData;
@@ -22,24 +22,21 @@ use std::sync::Arc;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-table2",
-    kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "Table 2 and section 5.2",
     claim: "On the data of a random polynomial, training on ties (target probability 1/2) makes little difference: at most 0.2 \
             points of test accuracy, for 100 to 5,000 training vectors.",
     short: "Training on ties makes little difference.",
-    headlines: &[Headline {
-        statement: "Training on ties makes little difference, for 100 to 5,000 training vectors",
-        parts: &["ties *"],
-    }],
+    headlines: &[Headline::new(
+        "Training on ties makes little difference, for 100 to 5,000 training vectors",
+        &["ties *"],
+    )],
     number: ("ties 5000", "5,000 vectors, ties minus none, points"),
     time: "about 4 minutes",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 /// A row of the paper's table: vectors, then test accuracy and training pairs without and with ties.

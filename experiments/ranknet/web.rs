@@ -9,7 +9,7 @@ use crate::harness::real::{self, MQ2007, MQ2008, RealSet};
 use crate::harness::shuffled::{self, of_random_order};
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Kind, Paper, Report, Scale, Session, Test,
+    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Paper, Report, Scale, Session, Test,
 };
 use burnrank::{Dataset, Synthetic};
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-web",
-    kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 6: Tables 3 to 6",
     claim: "On queries of a search engine linear RankNet is better than the other linear systems (PRank, OAP-BPM, \
@@ -25,18 +24,14 @@ pub const EXPERIMENT: Experiment = Experiment {
             PRank is the worst (NDCG at 15).",
     short: "Linear RankNet beats other linear systems; two layers beat linear RankNet.",
     headlines: &[
-        Headline {
-            statement: "Linear RankNet is better than the other linear systems (PRank, OAP-BPM, RankProp)",
-            parts: &["linear over *"],
-        },
-        Headline {
-            statement: "RankNet with two layers is better than linear RankNet",
-            parts: &["two layers over linear"],
-        },
+        Headline::new(
+            "Linear RankNet is better than the other linear systems (PRank, OAP-BPM, RankProp)",
+            &["linear over *"],
+        ),
+        Headline::new("RankNet with two layers is better than linear RankNet", &["two layers over linear"]),
     ],
     number: ("two layers over linear", "two layers minus linear, points of NDCG@15"),
     time: "about 15 minutes (MQ2007 and MQ2008)",
-    timed: false,
     claims,
     changed: &[
         "Training times, the NDCG of a random order, and the number of tuned values of tau at the edge of the grid were added. No \
@@ -44,7 +39,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const fn system(name: &'static str, model: &'static str, tuned: Tuned, seeds: u64) -> System {

@@ -67,7 +67,8 @@ fn late_epochs(folds: &[&SystemRun], max: usize) -> String {
 pub fn settings_table(scale: Scale, set: &Set, runs: &[(&Cell, &SystemRun)], number: usize) -> Table {
     let sizes = sizes(scale);
     let title = format!(
-        "{}: settings selected on validation queries, by fold (in the paper, best epochs 20 and 22 for the nets, tau 0.3):",
+        "{}: settings selected on validation queries, by fold (in the paper, best epochs 20 and 22 for the nets, tau \
+         0.3):",
         set.name
     );
     let late = "best epoch in the last tenth";
@@ -191,7 +192,8 @@ pub fn protocol_text(scale: Scale, sets: &[Set]) -> Vec<String> {
             sizes.epochs, sizes.learning_rates, sizes.extensions, sizes.perceptrons
         ),
         format!(
-            "{} averaged query by query; OAP-BPM has one, because it averages perceptrons, and RankProp is deterministic.",
+            "{} averaged query by query; OAP-BPM has one, because it averages perceptrons, and RankProp is \
+             deterministic.",
             counted(sizes.seeds as usize, "seed is", "seeds are")
         ),
     ]

@@ -8,8 +8,8 @@ use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_epoch, no_share, outside};
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Job, Kind, NetShape, Paper, Report, Scale, Session,
-    Test, Ticker, train,
+    Claim, Control, Evidence, Execution, Experiment, Headline, Job, NetShape, Paper, Report, Scale, Session, Test,
+    Ticker, train,
 };
 use burnrank::internal::text::Table;
 use burnrank::train::TrainingData;
@@ -21,7 +21,6 @@ use std::sync::Arc;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-zero-error",
-    kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 5.1",
     claim: "A net with ten hidden units learns 1,000 training vectors (20,382 pairs) of a random net with ten hidden \
@@ -29,19 +28,12 @@ pub const EXPERIMENT: Experiment = Experiment {
             error (9.61%) has 10.01% test error.",
     short: "A net learns 1,000 vectors of a random net without an error.",
     headlines: &[
-        Headline {
-            statement: "1,000 training vectors of a random net are learned without a wrong pair",
-            parts: &["zero"],
-        },
-        Headline {
-            statement: "Training errors and costs fall approximately monotonically",
-            parts: &["errors fall", "cost falls"],
-        },
-        Headline { statement: "The net with the lowest validation error has a test error of 10.01%", parts: &["test"] },
+        Headline::new("1,000 training vectors of a random net are learned without a wrong pair", &["zero"]),
+        Headline::new("Training errors and costs fall approximately monotonically", &["errors fall", "cost falls"]),
+        Headline::new("The net with the lowest validation error has a test error of 10.01%", &["test"]),
     ],
     number: ("test", "test error, %"),
     time: "about 2 minutes",
-    timed: false,
     claims,
     changed: &[
         "Two other random nets were trained first to see how many epochs zero error takes (302 and 367), and the maximum was set \
@@ -52,7 +44,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const VECTORS: usize = 1_000;
@@ -277,7 +269,8 @@ fn report(execution: &Execution<'_>, all: &[NetRun]) -> anyhow::Result<Report> {
                 all.iter().map(|run| run.best_epoch).max().unwrap_or(0)
             ),
             format!(
-                "Rises between epochs sum to {:.1}% of the total fall for the training errors on average, and to {:.1}% for the cost.",
+                "Rises between epochs sum to {:.1}% of the total fall for the training errors on average, and to \
+                 {:.1}% for the cost.",
                 100.0 * mean(&each(|run| rises(&run.train_error))),
                 100.0 * mean(&each(|run| rises(&run.cost)))
             ),

@@ -33,7 +33,7 @@ pub fn claims(session: &Session) -> Vec<Claim> {
     let sizes = sizes(session.scale);
     let mut all = vec![];
     let mut bound = |id: String, statement: String, bound: String| {
-        all.push(Claim::primary(id, statement, Test::Fact).paper(bound).convention("the minimum of the repeats"));
+        all.push(Claim::new(id, statement, Test::Fact).paper(bound).convention("the minimum of the repeats"));
     };
     if session.options.contains_key(PEERS) {
         for (name, form, least) in TOOLS {
@@ -69,7 +69,7 @@ pub fn claims(session: &Session) -> Vec<Claim> {
     bound("scoring".into(), "scoring from memory: documents per second".into(), format!(">= {}", large(SCORING)));
     for (line, paper) in LINES.iter().zip(PAPER) {
         let statement = format!("{line}: the same slope, at most that of a square");
-        let claim = Claim::secondary(format!("slope {line}"), statement, Test::Fact);
+        let claim = Claim::new(format!("slope {line}"), statement, Test::Fact);
         all.push(claim.paper(format!("{paper}")).convention("the minimum of the repeats"));
     }
     all

@@ -19,7 +19,7 @@ pub mod shape;
 pub mod timing;
 pub mod v1;
 
-use crate::harness::{Execution, Experiment, Kind, NetShape, Own, Paper, Report, Scale, Session};
+use crate::harness::{Execution, Experiment, Headline, Kind, NetShape, Own, Paper, Report, Scale, Session};
 use anyhow::Context;
 use bench::Bench;
 use burnrank::{Device, GradientPath};
@@ -33,12 +33,26 @@ use timing::{Patience, Timing};
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "speed",
-    kind: Kind::Speed,
+    kind: Kind::Benchmark,
     paper: Paper::Several,
     place: "the limits of this machine, and Figure 1 of the LambdaRank paper",
     claim: "An epoch costs little more than reading the features twice, lambdas of long lists take nearly linear time, \
             training needs little more memory than its features, and other tools take longer.",
+    short: "An epoch is close to this machine's limits; long lists take nearly linear time.",
+    headlines: &[
+        Headline::new("Time against other programs", &["rax *", "torch *", "lightgbm *"]),
+        Headline::new(
+            "Kernels, epochs, memory and scoring against this machine's limits",
+            &["kernel", "error", "roofline", "threads", "memory", "scoring"],
+        ),
+        Headline::new(
+            "Long lists take nearly linear time",
+            &["seconds *", "slope ranknet", "slope lambdarank*", "slope V2, near-linear", "slope V2, top*"],
+        ),
+    ],
+    number: ("roofline", "epoch time over the limit of this machine"),
     time: "about 6 minutes on a machine that does nothing else, more with peers",
+    timed: true,
     claims: bounds::claims,
     changed: &[
         "The slope of V2 was that of the near-linear kernel alone; the paper's V2 adds up every pair, which is a line \
@@ -58,6 +72,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ],
         child,
     }),
+    ..Experiment::BASE
 };
 
 /// A part that runs in a process of its own.

@@ -8,7 +8,7 @@ mod training;
 
 use super::losses::LOSSES;
 use super::nets::function;
-use crate::harness::{Claim, Execution, Experiment, Headline, Job, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Execution, Experiment, Headline, Job, Paper, Report, Scale, Session, Test};
 use lists::{SCALES, SIGMAS};
 use serde_json::{Value, json};
 use sides::{CHECKS, Check, EQUAL, ROUNDING};
@@ -17,34 +17,30 @@ use training::STEP_LENGTH;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdaloss-bounds",
-    kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Figures 1 and 2, Eq. 12 to 17, Proposition 5.1",
     claim: "The logistic loss bounds the zero-one loss, so each loss bounds its metric: ARP-Loss1 and ARP-Loss2 the average \
          relevance position, NDCG-Loss1 and NDCG-Loss2 the cost of NDCG, LambdaRank a coarser metric above that cost.",
     short: "Each loss is an upper bound of its metric.",
     headlines: &[
-        Headline {
-            statement: "Each loss bounds its metric (sections 5.1 to 5.3, Proposition 5.1, Eq. 19)",
-            parts: &["zero-one", "arp1", "arp2", "ndcg1", "ndcg2", "proposition", "hybrid"],
-        },
-        Headline {
-            statement: "The metrics are the stated sums over pairs (Eq. 14 to 17), and exponents sharpen the loss (Figure 1)",
-            parts: &["sharper", "cost", "chain", "arp-sum", "ndcg-sum", "lambdarank-sum"],
-        },
-        Headline {
-            statement: "NDCG-Loss2 is a tighter bound of NDCG than NDCG-Loss1 and LambdaRank",
-            parts: &["coarse", "tighter than *"],
-        },
+        Headline::new(
+            "Each loss bounds its metric (sections 5.1 to 5.3, Proposition 5.1, Eq. 19)",
+            &["zero-one", "arp1", "arp2", "ndcg1", "ndcg2", "proposition", "hybrid"],
+        ),
+        Headline::new(
+            "The metrics are the stated sums over pairs (Eq. 14 to 17), and exponents sharpen the loss (Figure 1)",
+            &["sharper", "cost", "chain", "arp-sum", "ndcg-sum", "lambdarank-sum"],
+        ),
+        Headline::new(
+            "NDCG-Loss2 is a tighter bound of NDCG than NDCG-Loss1 and LambdaRank",
+            &["coarse", "tighter than *"],
+        ),
     ],
-    number: ("", ""),
     time: "under a minute",
-    timed: false,
     claims,
-    changed: &[],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 struct Sizes {

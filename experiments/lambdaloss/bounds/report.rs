@@ -72,7 +72,8 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, checks: &[BoundChecks]) 
             "NDCGcost hardly changes after the first epoch, whose updates (one per query) are enough for a linear scorer. The \
              bounds still change with the length of the weights."
                 .into(),
-            "The distance to NDCGcost depends on the scale of the scores: all bounds have sigma 1 and the scores of training."
+            "The distance to NDCGcost depends on the scale of the scores: all bounds have sigma 1 and the scores of \
+             training."
                 .into(),
         ],
         protocol: vec![

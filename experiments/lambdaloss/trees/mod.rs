@@ -7,7 +7,7 @@ use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, gaps_in_table
 use super::run_grid;
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
 use crate::harness::{
-    Claim, Control, Execution, Experiment, Headline, Job, Kind, OneEntryCache, Paper, Report, Scale, Session, Test,
+    Claim, Control, Execution, Experiment, Headline, Job, OneEntryCache, Paper, Report, Scale, Session, Test,
 };
 use burnrank::data::synthetic::Web;
 use grow::{Forest, LARGE, LIGHTGBM, METRIC, NoTrees, Parts, Plan, RANKLIB, Search, Shape, TUNING_TEACHER};
@@ -15,25 +15,20 @@ use serde_json::{Value, json};
 
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdaloss-trees",
-    kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Tables 3, 4 and 5, and the remark on ten leaves (section 7.1)",
     claim: "On boosted trees with RankLib's settings, NDCG-Loss2 and NDCG-Loss2++ rank better than LambdaMART. With LightGBM's \
             larger, tuned trees NDCG-Loss2++ is best, and NDCG-Loss2 overfits; with ten leaves it is ahead again.",
     short: "On boosted trees, NDCG-Loss2 and NDCG-Loss2++ beat LambdaMART.",
     headlines: &[
-        Headline {
-            statement: "RankLib's settings: NDCG-Loss2 is above LambdaRank",
-            parts: &["Table 3: NDCG-Loss2 over LambdaRank"],
-        },
-        Headline {
-            statement: "RankLib's settings: NDCG-Loss2++ is above LambdaRank",
-            parts: &["Table 3: NDCG-Loss2++ over LambdaRank"],
-        },
+        Headline::new("RankLib's settings: NDCG-Loss2 is above LambdaRank", &["Table 3: NDCG-Loss2 over LambdaRank"]),
+        Headline::new(
+            "RankLib's settings: NDCG-Loss2++ is above LambdaRank",
+            &["Table 3: NDCG-Loss2++ over LambdaRank"],
+        ),
     ],
     number: ("Table 3: NDCG-Loss2++ over LambdaRank", "NDCG-Loss2++ minus LambdaRank, points of NDCG@5"),
     time: "half an hour on two cores",
-    timed: false,
     claims,
     changed: &[
         "Tuning chose trees of at most ten leaves, so Table 5 was tested with small trees only. Forests with the large trees that \
@@ -41,7 +36,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     protocol,
     run,
-    own: None,
+    ..Experiment::BASE
 };
 
 const K: usize = 5;

@@ -113,7 +113,8 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
         notes: vec![
             tuned_leaves(study),
             format!(
-                "{capped} of {} forests reached the limit of {} trees; {late} have their best number of trees in the last tenth.",
+                "{capped} of {} forests reached the limit of {} trees; {late} have their best number of trees in the \
+                 last tenth.",
                 runs.len(),
                 plan.trees
             ),
@@ -158,7 +159,8 @@ pub fn without_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<R
         main: format!("not run: {why}"),
         tables: paper_tables(),
         notes: vec![
-            "LightGBM grows the trees: build with `cargo build --release --features trees`, which needs CMake 3.28 and libclang."
+            "LightGBM grows the trees: build with `cargo build --release --features trees`, which needs CMake 3.28 \
+             and libclang."
                 .into(),
         ],
         protocol: words(plan),
@@ -208,7 +210,8 @@ fn row(settings: &str, loss: usize, forests: &[Forest], gaps: Option<&[f64]>) ->
 fn ranklib_table(study: &Study) -> Table {
     let [truncated, all] = [0, 1].map(|place| study.of(Setting::RankLib(place), LAMBDARANK).len());
     let title = format!(
-        "Here, RankLib's settings: NDCG@5 in percent, mean and 95% interval over {truncated} teachers ({all} for all pairs):"
+        "Here, RankLib's settings: NDCG@5 in percent, mean and 95% interval over {truncated} teachers ({all} for all \
+         pairs):"
     );
     let mut table = Table::titled(title, &HEAD);
     for (place, name) in ["top 5", "all pairs"].into_iter().enumerate() {
@@ -373,7 +376,8 @@ fn tree_deviations(scale: Scale, plan: &Plan) -> Vec<String> {
             "RankLib's settings in LightGBM: it splits by the gain of a Newton step, RankLib by the squared error of the gradient; \
              both grow the best leaf first and set leaf values by Newton steps. The minimum hessian of 0.001 is not in RankLib.",
             "Settings for Table 4 are tuned one at a time on one teacher, not jointly on every set.",
-            "The paper tests over the queries of one set; here teachers are the units, which generalises to other data.",
+            "The paper tests over the queries of one set; here teachers are the units, which generalises to other \
+             data.",
         ],
         "Quick: two teachers, few queries, trees and settings, no real data.",
     )

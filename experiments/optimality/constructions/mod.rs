@@ -31,9 +31,9 @@ pub const EXPERIMENT: Experiment = Experiment {
             DiscreteBounded for all four metrics.",
     short: "RankNetWeightPairs is the best way to make lambdas from a metric.",
     headlines: &[
-        Headline {
-            statement: "RankNetWeightPairs is better than the other constructions by NDCG and NDCG@10",
-            parts: &[
+        Headline::new(
+            "RankNetWeightPairs is better than the other constructions by NDCG and NDCG@10",
+            &[
                 "NDCG over LocalGradient",
                 "NDCG over LocalCost",
                 "NDCG over SpringSmooth",
@@ -43,25 +43,15 @@ pub const EXPERIMENT: Experiment = Experiment {
                 "NDCG@10 over SpringSmooth",
                 "NDCG@10 over DiscreteBounded",
             ],
-        },
-        Headline {
-            statement: "RankNetWeightPairs is better than the other constructions by MAP",
-            parts: &[
-                "MAP over LocalGradient",
-                "MAP over LocalCost",
-                "MAP over SpringSmooth",
-                "MAP over DiscreteBounded",
-            ],
-        },
-        Headline {
-            statement: "RankNetWeightPairs is better than the other constructions by MRR",
-            parts: &[
-                "MRR over LocalGradient",
-                "MRR over LocalCost",
-                "MRR over SpringSmooth",
-                "MRR over DiscreteBounded",
-            ],
-        },
+        ),
+        Headline::new(
+            "RankNetWeightPairs is better than the other constructions by MAP",
+            &["MAP over LocalGradient", "MAP over LocalCost", "MAP over SpringSmooth", "MAP over DiscreteBounded"],
+        ),
+        Headline::new(
+            "RankNetWeightPairs is better than the other constructions by MRR",
+            &["MRR over LocalGradient", "MRR over LocalCost", "MRR over SpringSmooth", "MRR over DiscreteBounded"],
+        ),
     ],
     number: ("MRR over LocalGradient", "RankNetWeightPairs minus LocalGradient, MRR"),
     time: "about 10 minutes",

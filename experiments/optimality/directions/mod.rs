@@ -26,14 +26,14 @@ pub const EXPERIMENT: Experiment = Experiment {
             and two layers. Random weights are not such an optimum.",
     short: "LambdaRank finds local optima of NDCG, NDCG@10, MAP and MRR.",
     headlines: &[
-        Headline {
-            statement: "Linear nets: 0 of 459 random directions improve NDCG, NDCG@10, MAP or MRR",
-            parts: &["coarse linear *"],
-        },
-        Headline {
-            statement: "Two-layer nets: 0 of 459 random directions improve NDCG, NDCG@10, MAP or MRR",
-            parts: &["coarse two-layer *"],
-        },
+        Headline::new(
+            "Linear nets: 0 of 459 random directions improve NDCG, NDCG@10, MAP or MRR",
+            &["coarse linear *"],
+        ),
+        Headline::new(
+            "Two-layer nets: 0 of 459 random directions improve NDCG, NDCG@10, MAP or MRR",
+            &["coarse two-layer *"],
+        ),
     ],
     number: ("coarse linear NDCG", "linear nets for NDCG with 0 of 459"),
     time: "about 20 minutes",

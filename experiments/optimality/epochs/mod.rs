@@ -27,11 +27,11 @@ pub const EXPERIMENT: Experiment = Experiment {
             escapes because it is stochastic.",
     short: "Weights of early epochs are local optima already, and learning escapes them.",
     headlines: &[
-        Headline {
-            statement: "The weights after epochs 7 and 12, and those learned for MRR, are local optima of NDCG@10",
-            parts: &["optimum *"],
-        },
-        Headline { statement: "One more epoch from these weights improves NDCG@10 at once", parts: &["at once *"] },
+        Headline::new(
+            "The weights after epochs 7 and 12, and those learned for MRR, are local optima of NDCG@10",
+            &["optimum *"],
+        ),
+        Headline::new("One more epoch from these weights improves NDCG@10 at once", &["at once *"]),
     ],
     number: ("optimum epoch 7", "nets of epoch 7 with 0 of 459"),
     time: "about 5 minutes",
@@ -47,7 +47,6 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 const FEATURES: usize = 300;
 const EARLY: [usize; 2] = [7, 12];
-const EPSILON: f64 = 0.01;
 /// Larger than per query: a full-batch update has the size of a single query's, but there is only one per epoch.
 const FULL_RATES: [f64; 4] = [0.3, 1.0, 3.0, 10.0];
 

@@ -26,19 +26,15 @@ pub const EXPERIMENT: Experiment = Experiment {
             for the test metric is best. The gap to training for NDCG shrinks with more data.",
     short: "NDCG learns from the most pairs, MRR from the fewest; data closes the gap.",
     headlines: &[
-        Headline {
-            statement: "NDCG has more effective pairs than NDCG@10, MAP more than MRR, and MRR 1 to 2 orders of \
-                        magnitude fewer than there are",
-            parts: &["order NDCG NDCG@10", "order MAP MRR", "orders"],
-        },
-        Headline {
-            statement: "With equal numbers of effective pairs, training for the test metric is best (MRR and NDCG@10)",
-            parts: &["equal *"],
-        },
-        Headline {
-            statement: "The gap to training for NDCG shrinks with more data (MRR and NDCG@10)",
-            parts: &["gap *"],
-        },
+        Headline::new(
+            "NDCG has more effective pairs than NDCG@10, MAP more than MRR, and MRR 1 to 2 orders of magnitude fewer than there are",
+            &["order NDCG NDCG@10", "order MAP MRR", "orders"],
+        ),
+        Headline::new(
+            "With equal numbers of effective pairs, training for the test metric is best (MRR and NDCG@10)",
+            &["equal *"],
+        ),
+        Headline::new("The gap to training for NDCG shrinks with more data (MRR and NDCG@10)", &["gap *"]),
     ],
     number: ("equal MRR NDCG", "equal pairs, for MRR minus for NDCG, MRR"),
     time: "about 5 minutes",

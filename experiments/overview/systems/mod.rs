@@ -20,10 +20,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     claim: "RankSVM, RankBoost, AdaRank and ListNet as built here rank the test queries of MQ2008 as well as the stored \
             scores of these systems do, within 0.7 points of NDCG@10.",
     short: "Baselines built here rank MQ2008 as well as the stored scores of other programs.",
-    headlines: &[Headline {
-        statement: "Baselines are at most 0.7 points of NDCG@10 below the stored scores of other programs on MQ2008",
-        parts: &["RankSVM", "RankBoost", "AdaRank", "ListNet, linear"],
-    }],
+    headlines: &[Headline::new(
+        "Baselines are at most 0.7 points of NDCG@10 below the stored scores of other programs on MQ2008",
+        &["RankSVM", "RankBoost", "AdaRank", "ListNet, linear"],
+    )],
     number: ("RankSVM", "RankSVM minus stored scores, points of NDCG@10"),
     time: "about 40 minutes (MQ2008 and MQ2007)",
     claims,

@@ -89,7 +89,7 @@ impl Bench<'_> {
                 batch: Some(batch),
                 pairs: Some(found.pairs),
                 peak: found.peak,
-                work: Some(Work::passes(data.n_documents(), FEATURES, 2.0)),
+                work: Some(Work::epoch(data.n_documents(), FEATURES, HIDDEN)),
                 best: false,
                 shown: batch == 1 && gradient == GradientPath::Lambda,
                 ..Row::plain("epoch", found.timing, data.n_documents())
@@ -112,7 +112,7 @@ impl Bench<'_> {
                 Ok(())
             })
         })?;
-        let work = Some(Work::passes(data.n_documents(), FEATURES, 1.0));
+        let work = Some(Work::scoring(data.n_documents(), FEATURES, HIDDEN));
         self.keep(rows, Row { peak, work, ..Row::plain("score", timing, data.n_documents()) })?;
         // The second is what a trainer judges in each epoch here.
         for measure in ["ndcg@10", epoch::METRIC] {
@@ -151,7 +151,7 @@ impl Bench<'_> {
             batch: Some(1),
             pairs: Some(all),
             peak,
-            work: Some(Work::passes(data.n_documents(), FEATURES, 2.0)),
+            work: Some(Work::epoch(data.n_documents(), FEATURES, HIDDEN)),
             ..Row::plain("epoch", timing, data.n_documents())
         };
         self.keep(rows, row)

@@ -2,13 +2,13 @@
 
 use super::report::{best, task};
 use super::scaling::{LINES, PAPER};
-use super::{LONG, MAIN, Measured, PEERS, kernel, peers, sizes};
+use super::{LONG, MAIN, Measured, PEERS, kernel, peers, sizes, widths};
 use crate::harness::{Claim, Evidence, Session, Test};
 use burnrank::internal::text::{large, three_digits};
 
 const KERNEL: f64 = 0.8e9;
 const ERROR: f64 = 1e-5;
-const ROOFLINE: f64 = 3.0;
+const ROOFLINE: f64 = 1.5;
 const TWO_THREADS: f64 = 1.7;
 const SLOPE: f64 = 1.2;
 /// A sum over every pair cannot be much steeper than this.
@@ -53,6 +53,7 @@ pub fn claims(session: &Session) -> Vec<Claim> {
     bound("error".into(), statement.into(), format!("<= {ERROR:.0e}"));
     bound("roofline".into(), format!("epoch of {MAIN}: times the roofline"), format!("<= {ROOFLINE}"));
     bound("threads".into(), "the same epoch: two threads against one".into(), format!(">= {TWO_THREADS}"));
+    widths::claims(&mut bound);
     for (objective, longest) in LONG.into_iter().zip(sizes.longest).take(TIMED) {
         let statement = format!("{objective} for one list of {longest} documents: seconds");
         bound(format!("seconds {objective}"), statement, format!("< {SECONDS}"));
@@ -101,6 +102,7 @@ pub fn evidence(session: &Session, found: &Measured) -> Vec<(String, Evidence)> 
         _ => None,
     };
     given("threads".into(), ratio.map(|ratio| (format!("{ratio:.2}"), ratio >= TWO_THREADS)));
+    widths::evidence(&found.widths, found.data.documents, &found.limits[0], &mut given);
     let steep = |slope: Option<f64>, most: f64| slope.map(|slope| (format!("{slope:.3}"), slope <= most));
     for (place, long) in found.long.iter().enumerate() {
         if place < TIMED {

@@ -1,6 +1,5 @@
 //! What the machine is, and the roofline that it sets: memory bandwidth by a copy, multiply-adds by a square matrix product.
 
-use super::shape::HIDDEN;
 use super::timing::Patience;
 use crate::harness::machine;
 use burn::tensor::Distribution;
@@ -61,9 +60,9 @@ impl Limits {
         }
     }
 
-    /// The least time for some work: first its bytes are moved, then it is computed.
+    /// The minimum time for some work: moving its bytes or computing it, whichever takes longer.
     pub fn least(&self, work: Work) -> f64 {
-        work.bytes / self.bytes_per_second + work.multiply_adds / self.multiply_adds_per_second
+        f64::max(work.bytes / self.bytes_per_second, work.multiply_adds / self.multiply_adds_per_second)
     }
 }
 
@@ -96,13 +95,16 @@ pub struct Work {
 }
 
 impl Work {
-    /// Passes over all features, and the net's multiply-adds as often: an epoch has two of both (forward; gradient of the
-    /// weights), scoring one.
-    pub fn passes(documents: usize, features: usize, passes: f64) -> Work {
-        Work {
-            bytes: passes * (documents * features * 4) as f64,
-            multiply_adds: passes * (documents * (features * HIDDEN + HIDDEN)) as f64,
-        }
+    /// One pass over all features, and the multiply-adds of a net of so many hidden units, forward.
+    pub fn scoring(documents: usize, features: usize, units: usize) -> Work {
+        let weights = if units == 0 { features } else { features * units + units };
+        Work { bytes: (documents * features * 4) as f64, multiply_adds: (documents * weights) as f64 }
+    }
+
+    /// One pass over all features, and twice the multiply-adds: forward, and gradient of the weights.
+    pub fn epoch(documents: usize, features: usize, units: usize) -> Work {
+        let work = Work::scoring(documents, features, units);
+        Work { multiply_adds: 2.0 * work.multiply_adds, ..work }
     }
 }
 

@@ -18,6 +18,7 @@ mod serve;
 pub mod shape;
 pub mod timing;
 pub mod v1;
+mod widths;
 
 use crate::harness::{Execution, Experiment, Headline, Kind, NetShape, Own, Paper, Report, Scale, Session};
 use anyhow::Context;
@@ -36,7 +37,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Benchmark,
     paper: Paper::Several,
     place: "the limits of this machine, and Figure 1 of the LambdaRank paper",
-    claim: "An epoch costs little more than reading the features twice, lambdas of long lists take nearly linear time, \
+    claim: "An epoch costs little more than reading the features once, lambdas of long lists take nearly linear time, \
             training needs little more memory than its features, and other tools take longer.",
     short: "An epoch is close to this machine's limits; long lists take nearly linear time.",
     headlines: &[
@@ -177,6 +178,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "hidden": HIDDEN,
         "objectives": OBJECTIVES,
         "config": epoch::config(MAIN, NetShape::TwoLayer, GradientPath::Lambda, 1, session.seed)?,
+        "widths": widths::WIDTHS,
         "lambda_batches": LAMBDA_BATCHES,
         "tensor_batches": TENSOR_BATCHES,
         "lengths": sizes.lengths,
@@ -192,6 +194,7 @@ struct Measured {
     /// By all threads, and by one.
     limits: [Limits; 2],
     rows: Vec<Row>,
+    widths: Vec<widths::Cell>,
     /// The largest error of the kernel.
     error: f64,
     /// Seconds of an epoch by the number of threads.
@@ -229,6 +232,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     for (task, timing) in cache::first_batches(&folder.path().join("data.svm"), device, sizes.patience)? {
         bench.keep(&mut rows, Row::plain(task, timing, data.n_documents()))?;
     }
+    let widths = widths::measure(execution, &data, sizes.patience)?;
     bench.lambda_epochs(&mut rows, &data)?;
     bench.scoring(&mut rows, &data)?;
     let (row, error) = kernel::short(sizes.short_lists, seed, sizes.patience)?;
@@ -260,6 +264,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         data: facts,
         limits,
         rows,
+        widths,
         error,
         threads,
         memory,

@@ -22,6 +22,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
     );
     let mut tables = vec![
         row::table(title, &found.rows, &found.limits[0]),
+        super::widths::table(&found.widths, facts.documents, &found.limits[0]),
         limits(found),
         threads(found),
         memory(found),
@@ -60,7 +61,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
     let main = best(&found.rows).map_or_else(String::new, |row| {
         let ratio = row.ratio(&found.limits[0]).unwrap_or(f64::NAN);
         format!(
-            "{MAIN} epoch {} s, {ratio:.1} times the roofline; {kept} of {} bounds kept",
+            "{MAIN} epoch {} s, {ratio:.1} times the roofline; {kept} of {} targets met",
             three_digits(row.timing.seconds),
             evidence.len()
         )
@@ -103,7 +104,7 @@ fn limits(found: &Measured) -> Table {
             limit.threads.to_string(),
             large(limit.bytes_per_second),
             large(limit.multiply_adds_per_second),
-            three_digits(limit.least(Work::passes(facts.documents, FEATURES, 2.0))),
+            three_digits(limit.least(Work::epoch(facts.documents, FEATURES, HIDDEN))),
         ]);
     }
     table
@@ -208,9 +209,10 @@ fn protocol(sizes: &Sizes, found: &Measured) -> Vec<String> {
         ),
         "Roofline: the bandwidth is that of a copy by all threads (the better of two times in this run), where bytes \
          count when they are read and when they are written; the multiply-adds are those of a square matrix product by \
-         the backend. An epoch's roofline is two passes over the features at that bandwidth plus, one after the other, \
-         two times the multiply-adds of the net (forward, and gradient of the weights); scoring's is one of each; \
-         reading's is the text and the features once."
+         the backend. An epoch's roofline is one pass over the features at that bandwidth or two times the multiply-adds \
+         of the net (forward, and gradient of the weights), whichever takes longer; scoring's is the same with the \
+         multiply-adds once; reading's is the text and the features once. Lambdas, activations and updates are in no \
+         roofline."
             .into(),
         format!(
             "Long lists and scaling: scores normal with a standard deviation of 2. In the figure an epoch has {} \

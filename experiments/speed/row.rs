@@ -126,11 +126,11 @@ mod tests {
         let work = Some(Work { bytes: 1.0, multiply_adds: 6.0 });
         let row = Row { work, batch: Some(4), pairs: Some(100.0), ..Row::plain("epoch", timing, 10) };
         assert_eq!(row.key(), "epoch batch 4");
-        // 1/20 s to move the bytes, 6/30 s to compute.
+        // 1/20 s to move the bytes, 6/30 s to compute, at the same time.
         let limits = Limits { threads: 1, bytes_per_second: 20.0, multiply_adds_per_second: 30.0 };
         let json = row.json(&limits);
         assert_eq!(json["documents_per_second"], 20.0);
         assert_eq!(json["pairs_per_second"], 200.0);
-        assert_eq!(json["ratio_to_roofline"], 2.0);
+        assert_eq!(json["ratio_to_roofline"], 2.5);
     }
 }

@@ -40,13 +40,23 @@ pub(super) struct Layer {
 impl Ranker {
     /// Scores documents; a higher score ranks higher.
     ///
-    /// Uses Burn's matrix products, whose rounding can depend on the other documents in the batch.
+    /// On the backend Flex this is one operation of Burn's autodiff with a hand-written backward pass; on other backends it is
+    /// a chain of Burn's operations. Its rounding can depend on the CPU and on the other documents in the batch.
     /// [`score`](crate::score) does not have this dependence.
     ///
     /// # Shapes
     /// - features: `[documents, features]`, the documents of any number of queries, without padding
     /// - output: `[documents]`
     pub fn forward(&self, features: Tensor<2>) -> Tensor<1> {
+        #[cfg(feature = "flex")]
+        if let Some(scores) = super::fused::fused_scores(self, &features) {
+            return scores;
+        }
+        self.forward_by_burn(features)
+    }
+
+    /// The same by Burn's operations, one by one.
+    pub(crate) fn forward_by_burn(&self, features: Tensor<2>) -> Tensor<1> {
         let [documents, _] = features.dims();
         self.layers.iter().fold(features, |input, layer| self.layer(layer, input)).reshape([documents])
     }

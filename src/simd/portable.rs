@@ -9,8 +9,8 @@ static CHOICE: AtomicU8 = AtomicU8::new(0);
 /// Returns whether this crate's kernels run on portable lanes, so that their results are identical on every machine.
 /// Set with [`set_portable`], or with the environment variable `BURNRANK_PORTABLE` if it is neither empty nor `0`.
 ///
-/// Scores on the host are always identical on every machine; gradients of objectives only with portable lanes. Burn's
-/// matrix products, which training uses to sum gradients, choose their instructions by machine and have no such
+/// Scores on the host are always identical on every machine; gradients of objectives and of nets only with portable
+/// lanes. Burn's matrix products, which the tensor path uses, choose their instructions by machine and have no such
 /// setting.
 pub fn portable() -> bool {
     match CHOICE.load(Ordering::Relaxed) {

@@ -156,7 +156,12 @@ pub(super) fn query_seeds(objective: &Objective, seed: u64, queries: impl IntoIt
     if !objective.is_random() {
         return Vec::new();
     }
-    queries.into_iter().map(|query| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+    queries.into_iter().map(|query| query_seed(seed, query)).collect()
+}
+
+/// The seed of one of them.
+pub(super) fn query_seed(seed: u64, query: usize) -> u64 {
+    seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]

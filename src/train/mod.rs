@@ -5,6 +5,7 @@ mod adam;
 mod boosting_bytes;
 mod checkpoint;
 mod data;
+mod descent;
 mod distributed;
 mod engine;
 mod ensemble;

@@ -144,6 +144,16 @@ impl Dataset {
         }
     }
 
+    /// All features as one slice, where they are one.
+    pub(crate) fn whole(&self) -> Option<&[f32]> {
+        self.slice(0..self.n_documents())
+    }
+
+    /// Copies the features of one query.
+    pub(crate) fn copy_query(&self, query: usize, values: &mut [f32]) {
+        self.fill_rows(self.offsets[query]..self.offsets[query + 1], values);
+    }
+
     /// Copies the features of adjacent queries, in parallel.
     pub(crate) fn fill(&self, queries: Range<usize>, values: &mut [f32]) {
         let whole = matches!(&self.features, Store::Mapped(mapped) if mapped.is_per_query());

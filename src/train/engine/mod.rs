@@ -9,14 +9,18 @@ mod device;
 mod distributed;
 #[cfg(feature = "cubecl")]
 mod feed;
-mod flat;
+mod fused;
 mod host;
 mod part;
+mod team;
+#[cfg(test)]
+mod tests;
+mod workspace;
 
 use super::learner::{EpochStart, EpochTotals, score_all};
 use super::order::Order;
 use crate::data::Dataset;
-use crate::device::Transfers;
+use crate::device::{Transfers, on_host};
 use crate::error::Result;
 use crate::model::{Ranker, is_finite, score_rows};
 use crate::setting::GradientPath;
@@ -96,7 +100,8 @@ pub(super) fn choose(epoch: &EpochStart<'_>, path: GradientPath, device: &Device
         return Ok(Box::new(engine));
     }
     Ok(match epoch.partition {
-        Some(partition) => Box::new(distributed::Distributed::new(partition, path, device)),
+        Some(partition) => Box::new(distributed::Distributed::new(partition, device)),
+        None if path == GradientPath::Lambda && on_host(device) => Box::new(fused::Fused::new(device)),
         None => Box::new(host::Host::new(path, device)),
     })
 }

@@ -1,4 +1,4 @@
-//! A part of a batch: whole queries, few enough to stay in a core's cache from the forward pass to the backward pass.
+//! The gradient of a batch by autodiff.
 
 use crate::data::Dataset;
 use crate::device;
@@ -12,17 +12,11 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use std::cell::Cell;
 
-/// Approximate number of documents in a part: fewer are not worth a separate autodiff graph, and more do not fit into
-/// the cache.
-///
-/// The parts of a batch never depend on the number of threads, so neither do the sums over them.
-const DOCUMENTS: usize = 2048;
-
 thread_local! {
     static FEATURES: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
-/// What all parts of an epoch have in common.
+/// What all batches of an epoch have in common.
 pub(super) struct PartContext<'a> {
     pub epoch: &'a EpochStart<'a>,
     /// Lambda or tensor, never auto.
@@ -31,50 +25,26 @@ pub(super) struct PartContext<'a> {
     pub device: &'a Device,
     /// Whether the device is the host.
     pub host: bool,
-    /// The number of the first query of the data among those of all processes.
-    first: usize,
 }
 
 impl<'a> PartContext<'a> {
-    pub fn new(epoch: &'a EpochStart<'a>, path: GradientPath, device: &'a Device, first: usize) -> Self {
-        PartContext { epoch, path, host: device::on_host(device), device, first }
+    pub fn new(epoch: &'a EpochStart<'a>, path: GradientPath, device: &'a Device) -> Self {
+        PartContext { epoch, path, host: device::on_host(device), device }
     }
 }
 
-/// What a part contributes to its batch.
+/// The gradient of a batch, and its sums.
 pub(super) struct PartGradient {
-    /// Gradient with respect to the weights, of the mean over the queries of the whole batch.
+    /// Gradient with respect to the weights, of the mean over the queries.
     pub gradients: GradientsParams,
-    /// Of the mean over the queries of the whole batch.
+    /// Of the mean over the queries.
     pub result: QueryResult,
     /// One per document.
     pub scores: Vec<f32>,
 }
 
-/// Cuts a batch into parts of about the same size that can be worked on side by side.
-pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]> {
-    let length = |query: usize| data.offsets()[query + 1] - data.offsets()[query];
-    let documents: usize = queries.iter().map(|&query| length(query)).sum();
-    // With an even number of parts, no core is idle while another one works on the last part.
-    let count = match documents / DOCUMENTS {
-        0 | 1 => 1,
-        more => more.next_multiple_of(2),
-    };
-    let least = documents / count;
-    let mut parts = Vec::new();
-    let (mut start, mut gathered) = (0, 0);
-    for (i, &query) in queries.iter().enumerate() {
-        gathered += length(query);
-        if gathered >= least || i + 1 == queries.len() {
-            parts.push(&queries[start..=i]);
-            (start, gathered) = (i + 1, 0);
-        }
-    }
-    parts
-}
-
-/// The gradient of some of the queries of a batch of `whole` queries.
-pub(super) fn run(context: &PartContext<'_>, ranker: &Ranker, queries: &[usize], whole: usize) -> Result<PartGradient> {
+/// Computes the gradient of a batch of queries.
+pub(super) fn run(context: &PartContext<'_>, ranker: &Ranker, queries: &[usize]) -> Result<PartGradient> {
     let EpochStart { data, stop, .. } = *context.epoch;
     stop.check()?;
     let documents = Documents::gather(data, queries);
@@ -82,10 +52,10 @@ pub(super) fn run(context: &PartContext<'_>, ranker: &Ranker, queries: &[usize],
     let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
     let shape = [documents.labels.len(), data.n_features()];
     let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), context.device);
-    let scores = ranker.forward(features.clone());
+    let scores = ranker.forward_by_burn(features.clone());
     let host = to_host(scores.clone())?;
     stop.check()?;
-    let (surrogate, result) = surrogate_of(context, scores, &host, batch, queries, whole)?;
+    let (surrogate, result) = surrogate_of(context, scores, &host, batch, queries)?;
     stop.check()?;
     let gradients = GradientsParams::from_grads(surrogate.backward(), ranker);
     // The graph is gone, so on the host this is the only owner of the features' memory; a GPU would copy them back.
@@ -116,7 +86,6 @@ fn surrogate_of(
     host: &[f32],
     batch: Batch<'_>,
     queries: &[usize],
-    whole: usize,
 ) -> Result<(Tensor<1>, QueryResult)> {
     let EpochStart { config, targets, stop, .. } = *context.epoch;
     let objective = &config.objective;
@@ -134,13 +103,12 @@ fn surrogate_of(
             objective.target_sum(host, batch, pairs, &mut slopes, stop)?
         }
         None => {
-            let seeds =
-                query_seeds(objective, context.epoch.draws(), queries.iter().map(|&query| context.first + query));
+            let seeds = query_seeds(objective, context.epoch.draws(), queries.iter().copied());
             let (to, outputs) = (Gradients::gradient(&mut slopes), Outputs { loss: true, pairs: true });
             objective.gradients(host, batch, to, outputs, &seeds, stop)?
         }
     };
-    let result = mean_over(whole, sum, &mut slopes);
+    let result = mean_over(queries.len(), sum, &mut slopes);
     Ok((surrogate(scores, slopes), result))
 }
 
@@ -183,19 +151,6 @@ mod tests {
     use super::*;
     use crate::ScaleKind;
     use crate::setting::Schedule;
-
-    #[test]
-    fn parts_are_whole_queries_in_order_and_large_enough() {
-        // 6,727 documents in at most 4 parts of at least 1,681.
-        let lengths = [1, 1023, 500, 5000, 1, 1, 201];
-        let documents = lengths.iter().sum();
-        let queries = lengths.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
-        let data = Dataset::new(1, vec![0.0; documents], vec![0.0; documents], queries).unwrap();
-        let order = [0, 1, 2, 3, 6, 5, 4];
-        assert_eq!(split(&data, &order), [&[0, 1, 2, 3][..], &[6, 5, 4]]);
-        assert_eq!(split(&data, &[3]), [[3]]);
-        assert_eq!(split(&data, &[0, 4]), [[0, 4]]);
-    }
 
     /// The gradient of a deep net by every one of its weights, as the trainer has it, against differences of the loss.
     #[test]
@@ -241,10 +196,10 @@ mod tests {
                 restart: None,
                 learning_rates: [config.learning_rate; 2],
             };
-            let context = PartContext::new(&epoch, path, &device, 0);
+            let context = PartContext::new(&epoch, path, &device);
             let at = |weights: &[Vec<f32>]| {
                 let ranker = shape.from_weights(weights, &device).unwrap();
-                let outcome = run(&context, &ranker, &[0, 1, 2], 3).unwrap();
+                let outcome = run(&context, &ranker, &[0, 1, 2]).unwrap();
                 (ranker, outcome)
             };
             let mut weights = Init::Burn.weights(&shape, 3);

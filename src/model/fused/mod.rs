@@ -1,0 +1,388 @@
+//! A net of any depth forward and backward on the host, without a graph: what training computes for a part of a batch.
+//!
+//! All weights are one row of numbers ([`NetShape::pack`]), padded to whole vectors. Documents are taken in blocks that stay
+//! in a core's cache. The order of every sum depends on the data alone.
+
+mod kernels;
+#[cfg(feature = "flex")]
+mod op;
+#[cfg(test)]
+mod tests;
+
+use super::{Activation, RankerConfig};
+use kernels::{BLOCK, padded, panels};
+#[cfg(feature = "flex")]
+pub(super) use op::fused_scores;
+use std::ops::Range;
+
+/// The layers of a net, and where their weights are in one padded row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NetShape {
+    features: usize,
+    hidden: Vec<HiddenShape>,
+    activation: Activation,
+    /// The weights of the output.
+    output: Range<usize>,
+    /// Inputs of the output.
+    last: usize,
+    /// Number of weights transposed for the way back.
+    transposed: usize,
+}
+
+/// A hidden layer.
+#[derive(Debug, Clone, PartialEq)]
+struct HiddenShape {
+    inputs: usize,
+    units: usize,
+    padded: usize,
+    /// `[inputs, padded]` in panels.
+    weights: Range<usize>,
+    /// `[padded]`
+    bias: Range<usize>,
+    /// `[units, padded inputs]` in panels, among the transposed weights; empty for the first layer.
+    transposed: Range<usize>,
+}
+
+/// Documents in memory: where each row of a part starts among the features.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DocumentRows<'a> {
+    pub features: &'a [f32],
+    pub starts: &'a [usize],
+    /// Number of features.
+    pub width: usize,
+}
+
+/// What a part of a batch remembers between its forward and its backward pass. Its memory is reused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PartValues {
+    /// Of each hidden layer the values of its units for all documents, then their derivatives.
+    values: Vec<f32>,
+    /// What comes back to the units of a layer, for one block.
+    back: Vec<f32>,
+}
+
+impl NetShape {
+    pub fn new(config: &RankerConfig) -> Self {
+        let (mut hidden, mut start, mut transposed) = (Vec::new(), 0, 0);
+        let mut last = config.features;
+        for &units in config.architecture.hidden() {
+            let padded_units = padded(units);
+            let weights = start..start + last * padded_units;
+            let bias = weights.end..weights.end + padded_units;
+            start = bias.end;
+            // Features need no gradient.
+            let back = if hidden.is_empty() { 0 } else { units * padded(last) };
+            hidden.push(HiddenShape {
+                inputs: last,
+                units,
+                padded: padded_units,
+                weights,
+                bias,
+                transposed: transposed..transposed + back,
+            });
+            transposed += back;
+            last = units;
+        }
+        NetShape {
+            features: config.features,
+            hidden,
+            activation: config.architecture.activation().unwrap_or(Activation::Relu),
+            output: start..start + padded(last),
+            last,
+            transposed,
+        }
+    }
+
+    /// Number of weights, padding included.
+    pub fn len(&self) -> usize {
+        self.output.end
+    }
+
+    /// Number of features of a document.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Number of values that a document has between its forward and its backward pass.
+    pub fn values_per_document(&self) -> usize {
+        self.hidden.iter().map(|layer| 2 * layer.padded).sum()
+    }
+
+    /// Number of hidden units.
+    pub fn units(&self) -> usize {
+        self.hidden.iter().map(|layer| layer.units).sum()
+    }
+
+    /// The places of each parameter of the net, in the order in which Burn visits them.
+    pub fn parameters(&self) -> Vec<Range<usize>> {
+        let of_layer = |layer: &HiddenShape| [layer.weights.clone(), layer.bias.clone()];
+        self.hidden.iter().flat_map(of_layer).chain([self.output.clone()]).collect()
+    }
+
+    /// Brings weights in the order of [`RankerConfig::shapes`] into panels.
+    pub fn pack(&self, weights: &[f32], packed: &mut Vec<f32>) {
+        packed.clear();
+        packed.resize(self.len(), 0.0);
+        self.each_run(|plain, padded| packed[padded].copy_from_slice(&weights[plain]));
+    }
+
+    /// The reverse of [`NetShape::pack`].
+    pub fn unpack(&self, packed: &[f32], weights: &mut Vec<f32>) {
+        weights.clear();
+        let hidden = self.hidden.iter().map(|layer| (layer.inputs + 1) * layer.units);
+        weights.resize(hidden.sum::<usize>() + self.last, 0.0);
+        self.each_run(|plain, padded| weights[plain].copy_from_slice(&packed[padded]));
+    }
+
+    /// Visits all runs of numbers that are neighbours in both orders: places without and with padding.
+    fn each_run(&self, mut visit: impl FnMut(Range<usize>, Range<usize>)) {
+        let mut plain = 0;
+        for layer in &self.hidden {
+            let mut start = layer.weights.start;
+            for (first, width) in panels(layer.padded) {
+                let units = width.min(layer.units - first);
+                for input in 0..layer.inputs {
+                    let (from, to) = (plain + input * layer.units + first, start + input * width);
+                    visit(from..from + units, to..to + units);
+                }
+                start += layer.inputs * width;
+            }
+            plain += layer.inputs * layer.units;
+            visit(plain..plain + layer.units, layer.bias.start..layer.bias.start + layer.units);
+            plain += layer.units;
+        }
+        visit(plain..plain + self.last, self.output.start..self.output.start + self.last);
+    }
+
+    /// The weights that the backward pass of deep nets needs transposed.
+    pub fn transpose(&self, weights: &[f32], transposed: &mut Vec<f32>) {
+        transposed.resize(self.transposed, 0.0);
+        for layer in self.hidden.iter().filter(|layer| !layer.transposed.is_empty()) {
+            transpose(layer, &weights[layer.weights.clone()], &mut transposed[layer.transposed.clone()]);
+        }
+    }
+
+    /// Scores the documents of a part.
+    pub fn forward(&self, weights: &[f32], rows: DocumentRows<'_>, part: &mut PartValues, scores: &mut [f32]) {
+        let documents = scores.len();
+        part.reserve(documents * self.values_per_document());
+        for start in (0..documents).step_by(BLOCK) {
+            let block = start..documents.min(start + BLOCK);
+            let features = Table::of(rows, block.clone());
+            let ahead = Table::of(rows, block.end..documents.min(block.end + AHEAD));
+            // Rows are asked for ahead of time even where none come next.
+            let ahead = if ahead.rows().is_empty() { &features.rows()[..1] } else { ahead.rows() };
+            self.forward_block(weights, [features.rows(), ahead], block, documents, &mut part.values, scores);
+        }
+    }
+
+    fn forward_block(
+        &self,
+        weights: &[f32],
+        [features, ahead]: [&[&[f32]]; 2],
+        block: Range<usize>,
+        documents: usize,
+        values: &mut [f32],
+        scores: &mut [f32],
+    ) {
+        let output = &weights[self.output.clone()];
+        let scores = &mut scores[block.clone()];
+        if self.hidden.is_empty() {
+            return kernels::dots(features, ahead, output, scores);
+        }
+        let mut rest = values;
+        let mut before: &[f32] = &[];
+        for (place, layer) in self.hidden.iter().enumerate() {
+            let (own, others) = rest.split_at_mut(documents * layer.padded);
+            let (derivatives, others) = others.split_at_mut(documents * layer.padded);
+            let places = block.start * layer.padded..block.end * layer.padded;
+            let (own, derivatives) = (&mut own[places.clone()], &mut derivatives[places]);
+            let (matrix, bias) = (&weights[layer.weights.clone()], &weights[layer.bias.clone()]);
+            if place == 0 {
+                kernels::affine([features, ahead], matrix, bias, layer.padded, own);
+            } else {
+                let inputs = Table::cut(before, padded(layer.inputs), layer.inputs);
+                kernels::affine([inputs.rows(), &[]], matrix, bias, layer.padded, own);
+            }
+            kernels::activate(self.activation, layer.units, own, derivatives);
+            (before, rest) = (own, others);
+        }
+        kernels::dots(Table::cut(before, output.len(), output.len()).rows(), &[], output, scores);
+    }
+
+    /// Adds the gradient by all weights to `gradient`, or replaces it if it is `fresh`, given that by the scores. What the part
+    /// remembered is then gone.
+    pub fn backward(
+        &self,
+        weights: [&[f32]; 2],
+        rows: DocumentRows<'_>,
+        part: &mut PartValues,
+        by_scores: &[f32],
+        fresh: bool,
+        gradient: &mut [f32],
+    ) {
+        let documents = by_scores.len();
+        if fresh && documents == 0 {
+            gradient.fill(0.0);
+        }
+        for start in (0..documents).step_by(BLOCK) {
+            let block = start..documents.min(start + BLOCK);
+            let features = Table::of(rows, block.clone());
+            self.backward_block(weights, features.rows(), block, part, by_scores, fresh && start == 0, gradient);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // a block of each of them
+    fn backward_block(
+        &self,
+        [weights, transposed]: [&[f32]; 2],
+        features: &[&[f32]],
+        block: Range<usize>,
+        part: &mut PartValues,
+        by_scores: &[f32],
+        fresh: bool,
+        gradient: &mut [f32],
+    ) {
+        let documents = by_scores.len();
+        let by_scores = &by_scores[block.clone()];
+        let of_output = &mut gradient[self.output.clone()];
+        let Some(last) = self.hidden.last() else {
+            return kernels::add_weighted(features, by_scores, fresh, of_output);
+        };
+        let PartValues { values, back } = part;
+        let mut end = documents * self.values_per_document();
+        let LayerValues { own, derivatives, .. } = LayerValues::of(values, end, documents, last, &block);
+        kernels::add_weighted(Table::cut(own, last.padded, last.padded).rows(), by_scores, fresh, of_output);
+        kernels::output_deltas(by_scores, &weights[self.output.clone()], derivatives);
+        for (place, layer) in self.hidden.iter().enumerate().rev() {
+            let LayerValues { below, derivatives: deltas, .. } = LayerValues::of(values, end, documents, layer, &block);
+            let deltas = &*deltas;
+            let rows = Table::cut(deltas, layer.padded, layer.padded);
+            kernels::add_weighted(rows.rows(), &ONES[..block.len()], fresh, &mut gradient[layer.bias.clone()]);
+            let of_weights = &mut gradient[layer.weights.clone()];
+            if place == 0 {
+                kernels::add_products(features, deltas, layer.padded, fresh, of_weights);
+                return;
+            }
+            let before = &self.hidden[place - 1];
+            end -= 2 * documents * layer.padded;
+            let LayerValues { own, derivatives, .. } = LayerValues::of(below, end, documents, before, &block);
+            let inputs = Table::cut(own, before.padded, layer.inputs);
+            kernels::add_products(inputs.rows(), deltas, layer.padded, fresh, of_weights);
+            back.resize(BLOCK * before.padded, 0.0);
+            let back = &mut back[..block.len() * before.padded];
+            let rows = Table::cut(deltas, layer.padded, layer.units);
+            let matrix = &transposed[layer.transposed.clone()];
+            kernels::affine([rows.rows(), &[]], matrix, &[], before.padded, back);
+            kernels::hidden_deltas(back, derivatives);
+        }
+    }
+
+    /// The gradient by the features of a part, after [`NetShape::backward`] of the same part.
+    #[cfg(feature = "flex")]
+    pub fn by_features(&self, weights: &[f32], part: &PartValues, by_scores: &[f32], gradient: &mut [f32]) {
+        let (width, documents) = (self.features.max(1), by_scores.len());
+        let Some(first) = self.hidden.first() else {
+            for (row, by_score) in gradient.chunks_exact_mut(width).zip(by_scores) {
+                for (number, weight) in row.iter_mut().zip(&weights[self.output.clone()]) {
+                    *number = by_score * weight;
+                }
+            }
+            return;
+        };
+        let inputs = padded(width);
+        let mut transposed = vec![0.0; first.units * inputs];
+        transpose(first, &weights[first.weights.clone()], &mut transposed);
+        let deltas = &part.values[documents * first.padded..2 * documents * first.padded];
+        let mut block = vec![0.0; BLOCK * inputs];
+        for (to, deltas) in gradient.chunks_mut(BLOCK * width).zip(deltas.chunks(BLOCK * first.padded)) {
+            let rows = Table::cut(deltas, first.padded, first.units);
+            kernels::affine([rows.rows(), &[]], &transposed, &[], inputs, &mut block[..rows.count * inputs]);
+            for (to, row) in to.chunks_exact_mut(width).zip(block.chunks_exact(inputs)) {
+                to.copy_from_slice(&row[..width]);
+            }
+        }
+    }
+}
+
+/// Rows whose memory is asked for while a block is computed.
+const AHEAD: usize = 16;
+
+/// The factors of a sum of rows as they are.
+const ONES: [f32; BLOCK] = [1.0; BLOCK];
+
+impl PartValues {
+    fn reserve(&mut self, count: usize) {
+        if self.values.len() < count {
+            self.values.resize(count, 0.0);
+        }
+    }
+}
+
+/// What a block has of one layer, and all that is stored of the layers below.
+struct LayerValues<'a> {
+    below: &'a mut [f32],
+    own: &'a [f32],
+    derivatives: &'a mut [f32],
+}
+
+impl<'a> LayerValues<'a> {
+    /// Of the layer whose values end at `end`.
+    fn of(values: &'a mut [f32], end: usize, documents: usize, layer: &HiddenShape, block: &Range<usize>) -> Self {
+        let count = documents * layer.padded;
+        let (below, own) = values[..end].split_at_mut(end - 2 * count);
+        let (own, derivatives) = own.split_at_mut(count);
+        let places = block.start * layer.padded..block.end * layer.padded;
+        LayerValues { below, own: &own[places.clone()], derivatives: &mut derivatives[places] }
+    }
+}
+
+/// Writes the panels of a layer's transposed weights.
+fn transpose(layer: &HiddenShape, weights: &[f32], transposed: &mut [f32]) {
+    let mut start = 0;
+    for (first, width) in panels(layer.padded) {
+        let units = width.min(layer.units - first);
+        let mut to = 0;
+        for (input, inputs) in panels(padded(layer.inputs)) {
+            let count = inputs.min(layer.inputs - input);
+            for unit in 0..units {
+                let row = &mut transposed[to + (first + unit) * inputs..][..count];
+                for (place, number) in row.iter_mut().enumerate() {
+                    *number = weights[start + (input + place) * width + unit];
+                }
+            }
+            to += layer.units * inputs;
+        }
+        start += layer.inputs * width;
+    }
+}
+
+/// The rows of a block, as kernels take them.
+struct Table<'a> {
+    rows: [&'a [f32]; BLOCK],
+    count: usize,
+}
+
+impl<'a> Table<'a> {
+    /// Rows of documents.
+    fn of(rows: DocumentRows<'a>, block: Range<usize>) -> Self {
+        let mut table = Table { rows: [&[]; BLOCK], count: block.len() };
+        for (to, &start) in table.rows.iter_mut().zip(&rows.starts[block]) {
+            *to = &rows.features[start..start + rows.width];
+        }
+        table
+    }
+
+    /// The first `width` numbers of each row of a matrix.
+    fn cut(matrix: &'a [f32], stride: usize, width: usize) -> Self {
+        let mut table = Table { rows: [&[]; BLOCK], count: matrix.len() / stride };
+        for (to, row) in table.rows.iter_mut().zip(matrix.chunks_exact(stride)) {
+            *to = &row[..width];
+        }
+        table
+    }
+
+    fn rows(&self) -> &[&'a [f32]] {
+        &self.rows[..self.count]
+    }
+}

@@ -1,0 +1,304 @@
+//! Threads that stay together for an epoch, so that work of a few microseconds can be shared.
+//!
+//! A fork and join by Rayon wakes a sleeping thread each time, which takes longer than a batch of one query. Here the threads
+//! of the running pool wait for the next piece of work in a loop. Nothing ever waits for a thread to come: whoever leads works
+//! on all pieces that nobody else has taken, so that a busy pool costs speed, never an end.
+
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How often a thread looks for work before it lets others run: about 50 microseconds.
+const LOOKS: u32 = 1_000;
+
+/// Maximum number of pieces that are shared at once.
+const PIECES: usize = 1 << 15;
+
+thread_local! {
+    /// Whether this thread is at work on a piece: while that waits for something, the thread must not join a team.
+    static IS_AT_WORK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The threads of the running pool, as far as they are free.
+pub(super) struct Team {
+    shared: Arc<Shared>,
+    /// Threads besides the one that leads.
+    helpers: usize,
+    rounds: Cell<u32>,
+}
+
+/// Work on one piece, by its number.
+type Task<'a> = dyn Fn(usize) + Sync + 'a;
+
+struct Shared {
+    /// The number of the round, the first piece that nobody has taken, and the piece behind the last of them.
+    pieces: AtomicU64,
+    /// Pieces of the round that are done.
+    done: AtomicUsize,
+    /// Of the round; valid while a piece of it is not done.
+    task: UnsafeCell<*const Task<'static>>,
+    closed: AtomicBool,
+    /// What the first task to panic said.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: `task` is written by the leader alone, while no piece is left to be taken or done, and read by those who have taken a
+// piece of the round it was written for. The task itself is `Sync`.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Team {
+    /// A team of the threads of the running pool.
+    pub fn new() -> Self {
+        let idle: *const Task<'static> = &|_: usize| {};
+        let shared = Arc::new(Shared {
+            pieces: AtomicU64::new(0),
+            done: AtomicUsize::new(0),
+            task: UnsafeCell::new(idle),
+            closed: AtomicBool::new(false),
+            panic: Mutex::new(None),
+        });
+        let helpers = rayon::current_num_threads() - 1;
+        for _ in 0..helpers {
+            let shared = shared.clone();
+            rayon::spawn(move || shared.help());
+        }
+        Team { shared, helpers, rounds: Cell::new(0) }
+    }
+
+    /// Number of threads.
+    #[cfg(test)]
+    pub fn size(&self) -> usize {
+        self.helpers + 1
+    }
+
+    /// Works on each piece once, and returns when all are done.
+    ///
+    /// Neighbouring pieces tend to be worked on by the same thread, in every round of the same number of pieces.
+    ///
+    /// # Panics
+    /// When the work panics.
+    pub fn each(&self, pieces: usize, task: impl Fn(usize) + Sync) {
+        if self.helpers == 0 || pieces <= 1 {
+            return (0..pieces).for_each(task);
+        }
+        for start in (0..pieces).step_by(PIECES) {
+            self.round(PIECES.min(pieces - start), &|piece| task(start + piece));
+        }
+    }
+
+    fn round(&self, pieces: usize, task: &Task<'_>) {
+        let shared = &*self.shared;
+        self.rounds.set(self.rounds.get().wrapping_add(1));
+        shared.done.store(0, Ordering::Relaxed);
+        // SAFETY: all pieces of the round before are done, so that nobody reads it; only the lifetime changes, and this function
+        // returns after the last piece of the round is done.
+        unsafe { *shared.task.get() = std::mem::transmute::<*const Task<'_>, *const Task<'static>>(task) };
+        shared.pieces.store(u64::from(self.rounds.get()) << 32 | pieces as u64, Ordering::Release);
+        while let Some(piece) = shared.take(true) {
+            shared.work(piece);
+        }
+        let mut looks = 0u32;
+        while shared.done.load(Ordering::Acquire) < pieces {
+            wait(&mut looks);
+        }
+        let panic = shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::Release);
+    }
+}
+
+impl Shared {
+    /// The next piece that nobody has taken: from the front, or from the back.
+    fn take(&self, front: bool) -> Option<usize> {
+        let mut now = self.pieces.load(Ordering::Acquire);
+        loop {
+            let (first, end) = (now >> 16 & 0xffff, now & 0xffff);
+            if first >= end {
+                return None;
+            }
+            let (piece, next) = if front { (first, now + (1 << 16)) } else { (end - 1, now - 1) };
+            match self.pieces.compare_exchange_weak(now, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(piece as usize),
+                Err(other) => now = other,
+            }
+        }
+    }
+
+    /// Works on a piece that was taken.
+    fn work(&self, piece: usize) {
+        // SAFETY: the round of this piece lasts until `done` counts it.
+        let task = unsafe { &**self.task.get() };
+        let outer = IS_AT_WORK.replace(true);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task(piece))) {
+            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+        }
+        IS_AT_WORK.set(outer);
+        self.done.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes pieces until the team is closed.
+    fn help(&self) {
+        if IS_AT_WORK.get() {
+            return;
+        }
+        let mut looks = 0u32;
+        while !self.closed.load(Ordering::Acquire) {
+            match self.take(false) {
+                Some(piece) => {
+                    self.work(piece);
+                    looks = 0;
+                }
+                None => {
+                    wait(&mut looks);
+                    if looks >= LOOKS {
+                        // Work of the pool that has nothing to do with the team.
+                        rayon::yield_now();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Waits for a moment, first without giving up the core.
+fn wait(looks: &mut u32) {
+    if *looks < LOOKS {
+        *looks += 1;
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// Numbers that the pieces of a round write, each in places of its own.
+pub(super) struct Apart<T> {
+    start: *mut T,
+    length: usize,
+}
+
+// SAFETY: places are handed out by `cut`, whose callers promise that no two overlap.
+unsafe impl<T: Send> Sync for Apart<T> {}
+
+impl<T> Apart<T> {
+    pub fn new(all: &mut [T]) -> Self {
+        Apart { start: all.as_mut_ptr(), length: all.len() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Some of the numbers.
+    ///
+    /// # Safety
+    /// The slice that this was made from is not used until all pieces of the round are done, and no other piece of the round
+    /// asks for these places.
+    #[allow(clippy::mut_from_ref)] // that is the point of it
+    pub unsafe fn cut(&self, places: std::ops::Range<usize>) -> &mut [T] {
+        assert!(places.start <= places.end && places.end <= self.length, "places that are there");
+        // SAFETY: the places lie within the slice, and the caller promises the rest.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(places.start), places.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+    }
+
+    #[test]
+    fn every_piece_is_done_once_by_any_number_of_threads() {
+        for threads in [1, 2, 4] {
+            with_threads(threads, || {
+                let team = Team::new();
+                assert_eq!(team.size(), threads);
+                for round in 0..2_000 {
+                    let pieces = [0, 1, 2, 3, 8, 17][round % 6];
+                    let mut counts = vec![0usize; pieces];
+                    let apart = Apart::new(&mut counts);
+                    // SAFETY: every piece has one place.
+                    team.each(pieces, |piece| unsafe { apart.cut(piece..piece + 1)[0] += round + piece });
+                    assert!(counts.iter().enumerate().all(|(piece, &count)| count == round + piece), "{threads}");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn more_pieces_than_fit_into_a_round_are_done_too() {
+        with_threads(2, || {
+            let sum = AtomicUsize::new(0);
+            Team::new().each(PIECES * 2 + 5, |piece| {
+                sum.fetch_add(piece, Ordering::Relaxed);
+            });
+            let last = PIECES * 2 + 4;
+            assert_eq!(sum.into_inner(), last * (last + 1) / 2);
+        });
+    }
+
+    /// A piece that forks may be asked to start the helpers of its own team, which must not wait for it.
+    #[test]
+    fn pieces_that_fork_do_not_wait_for_themselves() {
+        for threads in [1, 2, 3] {
+            with_threads(threads, || {
+                let team = Team::new();
+                for _ in 0..200 {
+                    let sum = AtomicUsize::new(0);
+                    team.each(4, |piece| {
+                        let (a, b) = rayon::join(|| piece, || 1);
+                        sum.fetch_add(a + b, Ordering::Relaxed);
+                    });
+                    assert_eq!(sum.into_inner(), 10);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn several_teams_share_a_pool() {
+        use rayon::prelude::*;
+        with_threads(2, || {
+            let sums: Vec<usize> = (0..8usize)
+                .into_par_iter()
+                .map(|number| {
+                    let (team, sum) = (Team::new(), AtomicUsize::new(0));
+                    for _ in 0..100 {
+                        team.each(5, |piece| {
+                            sum.fetch_add(piece + number, Ordering::Relaxed);
+                        });
+                    }
+                    sum.into_inner()
+                })
+                .collect();
+            assert!(sums.iter().enumerate().all(|(number, &sum)| sum == 100 * (10 + 5 * number)));
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_leader_and_the_team_lives_on() {
+        with_threads(2, || {
+            let team = Team::new();
+            let failed = catch_unwind(AssertUnwindSafe(|| team.each(4, |piece| assert!(piece != 2, "piece 2"))));
+            assert!(failed.is_err());
+            let sum = AtomicUsize::new(0);
+            team.each(3, |piece| {
+                sum.fetch_add(piece, Ordering::Relaxed);
+            });
+            assert_eq!(sum.into_inner(), 3);
+        });
+    }
+}

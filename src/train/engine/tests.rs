@@ -1,0 +1,238 @@
+//! The gradient of a batch without a graph: against autodiff, both paths, and differences of the loss.
+
+use super::part::{self, PartContext};
+use super::team::Team;
+use super::workspace::{EpochWork, Workspace};
+use crate::data::Dataset;
+use crate::data::synthetic::Synthetic;
+use crate::device;
+use crate::model::{Activation, Architecture, Init, RankerConfig};
+use crate::objective::{OBJECTIVES, Objective};
+use crate::setting::{GradientPath, OptimizerKind, Schedule, TrainConfig};
+use crate::stop::Stop;
+use crate::train::descent::Descent;
+use crate::train::learner::{EpochStart, EpochTotals};
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::Tensor;
+
+/// One of every kind.
+const NAMES: [&str; 22] = [
+    "ranknet",
+    "ranknet@3:sigma=2",
+    "arp-loss1",
+    "arp-loss2",
+    "ndcg-loss1",
+    "ndcg-loss2",
+    "ndcg-loss2:gaussian=2",
+    "ndcg-loss2++:mu=5",
+    "rr-gap",
+    "lambdarank:ndcg",
+    "lambdarank:ndcg@3",
+    "lambdarank:map:rel=3",
+    "lambdarank:mrr:rel=3",
+    "lambdarank:err@10",
+    "lambdarank:arp",
+    "listnet",
+    "approx-ndcg",
+    "softrank",
+    "rankcosine",
+    "hinge",
+    "exponential",
+    "squared-error",
+];
+
+fn data() -> Dataset {
+    let net = Synthetic { queries: 7, documents: 13, features: 6, ..Synthetic::net() };
+    net.generator().unwrap().dataset().unwrap()
+}
+
+fn config(objective: &str, hidden: &[usize], activation: Activation) -> TrainConfig {
+    let architecture = match hidden {
+        [] => Architecture::Linear,
+        _ => Architecture::Mlp { hidden: hidden.to_vec(), activation },
+    };
+    let objective = Objective::parse(objective).unwrap();
+    TrainConfig { objective, architecture, schedule: Schedule::Constant, ..TrainConfig::default() }
+}
+
+fn epoch<'a>(config: &'a TrainConfig, data: &'a Dataset, stop: &'a Stop) -> EpochStart<'a> {
+    let learning_rates = [config.learning_rate; 2];
+    EpochStart { config, data, targets: None, partition: None, number: 1, stop, restart: None, learning_rates }
+}
+
+fn shape(config: &TrainConfig, data: &Dataset) -> RankerConfig {
+    RankerConfig { features: data.n_features(), architecture: config.architecture.clone() }
+}
+
+/// Loss and gradient without a graph.
+fn fused(config: &TrainConfig, data: &Dataset, weights: &[Vec<f32>]) -> (f64, Vec<f32>, Vec<f32>) {
+    let device = device::open("auto").unwrap();
+    let ranker = shape(config, data).from_weights(weights, &device).unwrap();
+    let stop = Stop::new();
+    let start = epoch(config, data, &stop);
+    let mut workspace = Workspace::new(&ranker).unwrap();
+    let mut totals = EpochTotals::of_documents(data.n_documents());
+    let queries: Vec<usize> = (0..data.n_queries()).rev().collect();
+    let work = EpochWork::new(&start, 0);
+    let sum = workspace.gradient(&Team::new(), &work, &queries, queries.len(), &mut totals).unwrap();
+    (sum.loss / queries.len() as f64, workspace.sum(), totals.scores)
+}
+
+/// The same by Burn's operations and autodiff.
+fn autodiff(config: &TrainConfig, data: &Dataset, weights: &[Vec<f32>], path: GradientPath) -> (f64, Vec<f32>) {
+    struct Flat<'a>(&'a GradientsParams, Vec<f32>);
+    impl ModuleVisitor for Flat<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.1.extend(self.0.get::<D>(param.id).unwrap().into_data().try_into_vec::<f32>().unwrap());
+        }
+    }
+    let device = device::open("auto").unwrap().autodiff();
+    let ranker = shape(config, data).from_weights(weights, &device).unwrap();
+    let stop = Stop::new();
+    let start = epoch(config, data, &stop);
+    let queries: Vec<usize> = (0..data.n_queries()).rev().collect();
+    let found = part::run(&PartContext::new(&start, path, &device), &ranker, &queries).unwrap();
+    let mut flat = Flat(&found.gradients, vec![]);
+    ranker.visit(&mut flat);
+    (found.result.loss, flat.1)
+}
+
+#[test]
+fn gradients_are_those_of_autodiff_for_every_objective_net_and_path() {
+    for entry in OBJECTIVES {
+        assert!(NAMES.iter().any(|name| name.starts_with(entry.name)), "{} is missing", entry.name);
+    }
+    let data = data();
+    for name in NAMES {
+        for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
+            for hidden in [&[][..], &[5], &[20, 3], &[4, 17, 2]] {
+                let config = config(name, hidden, activation);
+                let weights = Init::Burn.weights(&shape(&config, &data), 3);
+                let (loss, gradient, _) = fused(&config, &data, &weights);
+                let scale = gradient.iter().fold(1e-6f32, |scale, slope| scale.max(slope.abs()));
+                for path in [GradientPath::Lambda, GradientPath::Tensor] {
+                    if path == GradientPath::Tensor && config.objective.is_lambda_only() {
+                        continue;
+                    }
+                    let (expected_loss, expected) = autodiff(&config, &data, &weights, path);
+                    let what = format!("{name}, {activation}, {hidden:?}, {path}");
+                    let near = (loss - expected_loss).abs() <= 1e-4 * expected_loss.abs() + 1e-6;
+                    assert!(near, "{what}: loss {loss}, not {expected_loss}");
+                    assert_eq!(gradient.len(), expected.len());
+                    for (own, other) in gradient.iter().zip(&expected) {
+                        assert!((own - other).abs() <= 1e-4 * scale, "{what}: {own}, not {other}, of {scale}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_are_differences_of_the_loss() {
+    const STEP: f32 = 0.003;
+    let data = data();
+    for name in NAMES {
+        for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
+            for hidden in [&[][..], &[4], &[3, 4], &[2, 3, 2]] {
+                let config = config(name, hidden, activation);
+                if !config.objective.is_cost() {
+                    // Its weights change with the ranking: it is the gradient of no function of the scores.
+                    continue;
+                }
+                let mut weights = Init::Burn.weights(&shape(&config, &data), 8);
+                // Smaller weights keep all documents where the loss is smooth.
+                weights.iter_mut().flatten().for_each(|weight| *weight *= 0.7);
+                let (whole, gradient, _) = fused(&config, &data, &weights);
+                // The loss is that of scores in single precision.
+                let noise = 3e-8 * whole.abs() / f64::from(STEP);
+                let scale = gradient.iter().fold(1e-6f32, |scale, slope| scale.max(slope.abs()));
+                let mut slopes = gradient.iter();
+                for place in 0..weights.len() {
+                    for index in 0..weights[place].len() {
+                        let own = weights[place][index];
+                        let mut loss = |step: f32| {
+                            weights[place][index] = own + step;
+                            fused(&config, &data, &weights).0
+                        };
+                        let difference = (loss(STEP) - loss(-STEP)) / f64::from(2.0 * STEP);
+                        weights[place][index] = own;
+                        let slope = f64::from(*slopes.next().unwrap());
+                        // Relu and hinges have corners.
+                        let kinks = activation == Activation::Relu && !hidden.is_empty() || name == "hinge";
+                        let share = if kinks { 0.1 } else { 0.01 };
+                        let near = (slope - difference).abs() <= share * f64::from(scale) + noise;
+                        assert!(near, "{name}, {activation}, {hidden:?}, {place}/{index}: {slope}, not {difference}");
+                    }
+                }
+                assert!(slopes.next().is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let lengths = [1, 700, 3, 90, 40, 1, 1, 220, 5000, 17, 64];
+    let documents: usize = lengths.iter().sum();
+    let queries = lengths.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
+    let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32;
+    let features = (0..documents * 9).map(random).collect();
+    let labels = (0..documents).map(|i| (5.0 * random(i + 99)).floor()).collect();
+    let data = Dataset::new(9, features, labels, queries).unwrap();
+    for hidden in [&[][..], &[10], &[70, 5]] {
+        let config = config("lambdarank:ndcg", hidden, Activation::Tanh);
+        let weights = Init::Burn.weights(&shape(&config, &data), 3);
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let (loss, gradient, scores) = pool.install(|| fused(&config, &data, &weights));
+            (loss.to_bits(), gradient.iter().chain(&scores).map(|x| x.to_bits()).collect::<Vec<_>>())
+        };
+        let one = with(1);
+        for threads in [2, 3, 4] {
+            assert!(with(threads) == one, "{hidden:?}, {threads} threads");
+        }
+    }
+}
+
+/// Updates without a graph are those of Burn's optimisers, and their state is Burn's.
+#[test]
+fn updates_are_those_of_burns_optimisers() {
+    let data = data();
+    let device = device::open("auto").unwrap().autodiff();
+    for optimizer in [OptimizerKind::Sgd, OptimizerKind::Momentum, OptimizerKind::Adam] {
+        for (l2, clip) in [(0.0, 0.0), (0.1, 0.0), (0.0, 0.01)] {
+            let config = TrainConfig { optimizer, l2, clip, ..config("ranknet", &[5, 3], Activation::Tanh) };
+            let shape = shape(&config, &data);
+            let (mut own, mut burns) =
+                (shape.init(Init::Burn, 3, &device).unwrap(), shape.init(Init::Burn, 3, &device).unwrap());
+            let (mut own_state, mut burns_state) =
+                (optimizer.build(&config, &device), optimizer.build(&config, &device));
+            let stop = Stop::new();
+            let start = epoch(&config, &data, &stop);
+            let queries: Vec<usize> = (0..data.n_queries()).collect();
+            for round in 0..4 {
+                let mut workspace = Workspace::new(&own).unwrap();
+                let mut descent = Descent::of(&config, workspace.shape(), &own, &own_state);
+                let mut totals = EpochTotals::of_documents(data.n_documents());
+                let (team, work) = (Team::new(), EpochWork::new(&start, 0));
+                for rate in [0.01, 0.005] {
+                    workspace.gradient(&team, &work, &queries, queries.len(), &mut totals).unwrap();
+                    workspace.update(&team, &mut descent, rate);
+                    let context = PartContext::new(&start, GradientPath::Lambda, &device);
+                    let found = part::run(&context, &burns, &queries).unwrap();
+                    burns = burns_state.step(rate, burns, found.gradients);
+                }
+                own = workspace.ranker(&device).unwrap();
+                descent.store(workspace.shape(), &own, &mut own_state);
+                for (a, b) in own.weights().unwrap().iter().zip(burns.weights().unwrap()) {
+                    assert!((a - b).abs() < 2e-5, "{optimizer}, l2 {l2}, clip {clip}, round {round}: {a}, not {b}");
+                }
+                // The state goes through Burn's record.
+                let bytes = own_state.into_bytes().unwrap();
+                own_state = optimizer.build(&config, &device).from_bytes(bytes).unwrap();
+            }
+        }
+    }
+}

@@ -156,14 +156,20 @@ fn gradients_are_differences_of_the_loss() {
                             weights[place][index] = own + step;
                             fused(&config, &data, &weights).0
                         };
-                        let difference = (loss(STEP) - loss(-STEP)) / f64::from(2.0 * STEP);
+                        // The differences on both sides, which agree but at the corners of relu and hinge.
+                        let sides = [loss(STEP) - whole, whole - loss(-STEP)].map(|rise| rise / f64::from(STEP));
                         weights[place][index] = own;
                         let slope = f64::from(*slopes.next().unwrap());
-                        // Relu and hinges have corners.
-                        let kinks = activation == Activation::Relu && !hidden.is_empty() || name == "hinge";
-                        let share = if kinks { 0.1 } else { 0.01 };
-                        let near = (slope - difference).abs() <= share * f64::from(scale) + noise;
-                        assert!(near, "{name}, {activation}, {hidden:?}, {place}/{index}: {slope}, not {difference}");
+                        // There may be several of them within a step.
+                        let corners = activation == Activation::Relu && !hidden.is_empty() || name == "hinge";
+                        let slack = if corners { 0.3 } else { 0.01 } * f64::from(scale) + noise;
+                        let [low, high] = [sides[0].min(sides[1]) - slack, sides[0].max(sides[1]) + slack];
+                        let near = if corners {
+                            (low..=high).contains(&slope)
+                        } else {
+                            (slope - (sides[0] + sides[1]) / 2.0).abs() <= slack
+                        };
+                        assert!(near, "{name}, {activation}, {hidden:?}, {place}/{index}: {slope}, not {sides:?}");
                     }
                 }
                 assert!(slopes.next().is_none());

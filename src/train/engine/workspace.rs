@@ -52,6 +52,8 @@ pub(super) struct Workspace {
     /// Of the batch: parts that have a gradient.
     active: usize,
     wave: Wave,
+    /// Documents whose values are known to fit into memory.
+    asked: usize,
 }
 
 /// What the documents of a part add up to.
@@ -131,6 +133,7 @@ impl Workspace {
             parts: Vec::new(),
             active: 0,
             wave: Wave::default(),
+            asked: 0,
         };
         workspace.load(ranker)?;
         Ok(workspace)
@@ -242,11 +245,14 @@ impl Workspace {
         fresh: bool,
     ) -> Result<QueryResult> {
         work.stop.check()?;
-        let Workspace { shape, weights, transposed, parts, active, wave, .. } = self;
+        let Workspace { shape, weights, transposed, parts, active, wave, asked, .. } = self;
         let (shape, weights, transposed) = (&*shape, &weights[..], &transposed[..]);
         wave.gather(team, work.data, queries)?;
         let documents = wave.scores.len();
-        ask_for_units(shape, documents)?;
+        if documents > *asked {
+            ask_for_units(shape, documents)?;
+            *asked = documents;
+        }
         let parts = &mut parts[..*active];
         let count = parts.len();
         let places = |part: usize| documents * part / count..documents * (part + 1) / count;

@@ -1,6 +1,6 @@
-//! The update of all weights at once: Burn's rules over one row of numbers, in one pass.
+//! The update of all weights in one pass: Burn's optimisers over one array.
 //!
-//! Where the state of a rule is kept between epochs, and how it is saved, stays Burn's ([`Lent`]).
+//! Between epochs, Burn's [`ModuleOptimizer`] keeps the state and saves it; [`Lent`] reads and replaces it.
 
 use super::optimizer::{BETAS, EPSILON, MOMENTUM};
 use crate::model::{NetShape, Ranker};
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Numbers that are updated at a time: they and their state stay in the first cache.
+/// Number of weights updated at a time: they and their state fit into the first-level cache.
 pub(super) const PIECE: usize = 1024;
 
 /// Updates all weights of a net.
@@ -30,7 +30,7 @@ pub(super) struct Descent {
     moments: [Vec<f32>; 2],
 }
 
-/// What an update is computed with besides the numbers.
+/// The constants of one update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     kind: OptimizerKind,
@@ -43,7 +43,7 @@ pub(super) struct Step {
 }
 
 impl Descent {
-    /// Goes on from the state of `optimizer`.
+    /// Resumes from the state of `optimizer`.
     pub fn of(config: &TrainConfig, shape: &NetShape, ranker: &Ranker, optimizer: &ModuleOptimizer) -> Self {
         let mut descent = Descent {
             kind: config.optimizer,
@@ -73,7 +73,7 @@ impl Descent {
         descent
     }
 
-    /// Gives the state back.
+    /// Stores the state in `optimizer`.
     pub fn store(self, shape: &NetShape, ranker: &Ranker, optimizer: &mut ModuleOptimizer) {
         if self.time == 0 {
             return;
@@ -123,7 +123,7 @@ impl Descent {
         }
     }
 
-    /// The moments, which an update changes with the weights; empty where the rule has none.
+    /// The moments, which an update changes together with the weights; empty if the rule has none.
     pub fn moments(&mut self) -> [&mut [f32]; 2] {
         let [first, second] = &mut self.moments;
         [first, second]
@@ -149,7 +149,7 @@ impl Descent {
 }
 
 impl Step {
-    /// Updates some weights and their moments by the sum of some gradients, of which the first takes it.
+    /// Updates some weights and their moments by their gradient.
     pub fn update(self, weights: &mut [f32], gradient: &[f32], moments: [&mut [f32]; 2]) {
         dispatch(Update { step: self, weights, gradient, moments });
     }
@@ -162,8 +162,8 @@ struct Update<'a> {
     moments: [&'a mut [f32]; 2],
 }
 
-/// Products and sums are rounded one by one, as Burn's are. Numbers too small for f32's full precision count as 0: they would
-/// be slow, and change nothing.
+/// Rounds products and sums separately, as Burn does. Subnormal results count as 0: they are slow on some CPUs and do not change
+/// the result.
 impl Vectorised for Update<'_> {
     type Output = ();
 
@@ -202,17 +202,17 @@ fn flushed(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0.0 } else { x }
 }
 
-/// One of Burn's rules whose state can be taken out and put back.
+/// One of Burn's optimisers, with access to its state.
 ///
-/// [`ModuleOptimizer`] hides the state of its rule, but hands it to the rule at each step: there it is read or replaced, and
-/// nothing is computed. At all other times this is the rule itself.
+/// [`ModuleOptimizer`] does not expose the state, but passes it to the optimiser at each step. A step during an exchange reads or
+/// replaces the state and computes nothing; all other steps are those of the optimiser.
 #[derive(Clone)]
 pub(super) struct Lent<O>(pub O);
 
 /// The number of updates in the state of a parameter.
 const TIME: &str = "state.momentum.time";
 
-/// What the next step of a [`Lent`] rule is for.
+/// Purpose of the next step of a [`Lent`] optimiser.
 enum Exchange {
     /// The states of all parameters, in order.
     Read(Vec<StateSink>),
@@ -225,7 +225,7 @@ thread_local! {
 
 /// Visits the states of all parameters.
 fn exchange(with: Exchange, ranker: &Ranker, optimizer: &mut ModuleOptimizer) -> Exchange {
-    /// A step leaves parameters alone that have no gradient.
+    /// A step skips parameters without a gradient.
     struct Gradients(GradientsParams);
     impl ModuleVisitor for Gradients {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {

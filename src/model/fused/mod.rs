@@ -25,7 +25,7 @@ pub(crate) struct NetShape {
     output: Range<usize>,
     /// Inputs of the output.
     last: usize,
-    /// Number of weights transposed for the way back.
+    /// Number of transposed weights, which the backward pass needs.
     transposed: usize,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct DocumentRows<'a> {
     pub width: usize,
 }
 
-/// What a part of a batch remembers between its forward and its backward pass. Its memory is reused.
+/// Values of a part of a batch between its forward and its backward pass. The memory is reused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PartValues {
     /// Of each hidden layer the values of its units for all documents, then their derivatives.
     values: Vec<f32>,
-    /// What comes back to the units of a layer, for one block.
+    /// The gradient with respect to the inputs of a layer, for one block.
     back: Vec<f32>,
 }
 
@@ -210,8 +210,8 @@ impl NetShape {
         kernels::dots(Table::cut(before, output.len(), output.len()).rows(), &[], output, scores);
     }
 
-    /// Adds the gradient by all weights to `gradient`, or replaces it if it is `fresh`, given that by the scores. What the part
-    /// remembered is then gone.
+    /// Adds the gradient with respect to all weights to `gradient`, or replaces it if `fresh`, given the gradient with respect to
+    /// the scores. Overwrites the values of the part.
     pub fn backward(
         &self,
         weights: [&[f32]; 2],

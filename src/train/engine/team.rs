@@ -1,8 +1,8 @@
-//! Threads that stay together for an epoch, so that work of a few microseconds can be shared.
+//! Threads that wait for work during an epoch, so that work of a few microseconds can run in parallel.
 //!
-//! A fork and join by Rayon wakes a sleeping thread each time, which takes longer than a batch of one query. Here the threads
-//! of the running pool wait for the next piece of work in a loop. Nothing ever waits for a thread to come: whoever leads works
-//! on all pieces that nobody else has taken, so that a busy pool costs speed, never an end.
+//! A fork and join in Rayon wakes a sleeping thread each time, which takes longer than a batch of one query. Here threads of the
+//! current pool poll for the next piece of work. The leader never waits for a thread to join: it computes every piece that no
+//! other thread has taken. A busy pool makes a round slower but cannot deadlock it.
 
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -10,18 +10,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often a thread looks for work before it lets others run: about 50 microseconds.
+/// How often a thread polls before it yields the core: about 50 microseconds.
 const LOOKS: u32 = 1_000;
 
-/// Maximum number of pieces that are shared at once.
+/// Maximum number of pieces of a round.
 const PIECES: usize = 1 << 15;
 
 thread_local! {
-    /// Whether this thread is at work on a piece: while that waits for something, the thread must not join a team.
+    /// Whether this thread is computing a piece. A piece that waits in Rayon must not start a helper, which would not return.
     static IS_AT_WORK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The threads of the running pool, as far as they are free.
+/// The free threads of the current pool.
 pub(super) struct Team {
     shared: Arc<Shared>,
     /// Threads besides the one that leads.
@@ -29,7 +29,7 @@ pub(super) struct Team {
     rounds: Cell<u32>,
 }
 
-/// Work on one piece, by its number.
+/// Computes one piece, given its number.
 type Task<'a> = dyn Fn(usize) + Sync + 'a;
 
 struct Shared {
@@ -40,7 +40,7 @@ struct Shared {
     /// Of the round; valid while a piece of it is not done.
     task: UnsafeCell<*const Task<'static>>,
     closed: AtomicBool,
-    /// What the first task to panic said.
+    /// Payload of the first panic.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -51,7 +51,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Team {
-    /// A team of the threads of the running pool.
+    /// A team of the threads of the current pool.
     pub fn new() -> Self {
         let idle: *const Task<'static> = &|_: usize| {};
         let shared = Arc::new(Shared {
@@ -75,12 +75,12 @@ impl Team {
         self.helpers + 1
     }
 
-    /// Works on each piece once, and returns when all are done.
+    /// Computes each piece once, and returns when all are done.
     ///
-    /// Neighbouring pieces tend to be worked on by the same thread, in every round of the same number of pieces.
+    /// The same thread tends to compute the same pieces in every round with the same number of pieces.
     ///
     /// # Panics
-    /// When the work panics.
+    /// If a piece panics.
     pub fn each(&self, pieces: usize, task: impl Fn(usize) + Sync) {
         if self.helpers == 0 || pieces <= 1 {
             return (0..pieces).for_each(task);
@@ -119,7 +119,7 @@ impl Drop for Team {
 }
 
 impl Shared {
-    /// The next piece that nobody has taken: from the front, or from the back.
+    /// Takes the next piece, from the front or from the back.
     fn take(&self, front: bool) -> Option<usize> {
         let mut now = self.pieces.load(Ordering::Acquire);
         loop {
@@ -135,7 +135,7 @@ impl Shared {
         }
     }
 
-    /// Works on a piece that was taken.
+    /// Computes a piece that was taken.
     fn work(&self, piece: usize) {
         // SAFETY: the round of this piece lasts until `done` counts it.
         let task = unsafe { &**self.task.get() };
@@ -162,7 +162,7 @@ impl Shared {
                 None => {
                     wait(&mut looks);
                     if looks >= LOOKS {
-                        // Work of the pool that has nothing to do with the team.
+                        // Runs other work of the pool.
                         rayon::yield_now();
                     }
                 }
@@ -171,7 +171,7 @@ impl Shared {
     }
 }
 
-/// Waits for a moment, first without giving up the core.
+/// Waits for a moment, at first without yielding the core.
 fn wait(looks: &mut u32) {
     if *looks < LOOKS {
         *looks += 1;
@@ -181,7 +181,7 @@ fn wait(looks: &mut u32) {
     }
 }
 
-/// Numbers that the pieces of a round write, each in places of its own.
+/// A slice that the pieces of a round write to, each in a range of its own.
 pub(super) struct Apart<T> {
     start: *mut T,
     length: usize,
@@ -199,7 +199,7 @@ impl<T> Apart<T> {
         self.length == 0
     }
 
-    /// Some of the numbers.
+    /// A part of the slice.
     ///
     /// # Safety
     /// The slice that this was made from is not used until all pieces of the round are done, and no other piece of the round

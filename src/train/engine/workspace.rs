@@ -120,7 +120,7 @@ impl<'e> EpochWork<'e> {
 
 impl Workspace {
     /// # Errors
-    /// When the weights cannot be read.
+    /// If the weights cannot be read.
     pub fn new(ranker: &Ranker) -> Result<Self> {
         let config = ranker.config();
         let shape = NetShape::new(&config);
@@ -139,10 +139,10 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// A workspace with the weights of a ranker, in the memory of the epoch before.
+    /// A workspace with the weights of a ranker, which reuses the memory of the epoch before.
     ///
     /// # Errors
-    /// When the weights cannot be read.
+    /// If the weights cannot be read.
     pub fn reuse<'w>(before: &'w mut Option<Workspace>, ranker: &Ranker) -> Result<&'w mut Workspace> {
         match before {
             Some(workspace) => {
@@ -153,7 +153,7 @@ impl Workspace {
         }
     }
 
-    /// Takes over the weights of a ranker of the same shape.
+    /// Copies the weights of a ranker of the same shape.
     ///
     /// # Errors
     /// When they cannot be read.

@@ -10,6 +10,8 @@ mod devices;
 mod ensemble;
 #[path = "tool/explain.rs"]
 mod explain;
+#[path = "tool/export_target.rs"]
+mod export_target;
 #[path = "tool/help.rs"]
 mod help;
 #[path = "tool/import.rs"]

@@ -24,15 +24,13 @@ use serde_json::{Map, Value, json};
 const MAX_SCORE: f64 = 4.0;
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
-    request.check_no_kernel("elasticsearch")?;
-    request.check_per_document("elasticsearch")?;
     let model = request.model;
     let names = &request.feature_names;
     let mut note = format!("Create the model with POST _ltr/_featureset/{}/_createmodel", request.name);
     let body = match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
-            request.affine("elasticsearch", net.scaling)?;
+            request.affine(net.scaling)?;
             if net.layers.len() == 1 {
                 linear(&net, names)?
             } else {
@@ -51,9 +49,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let trees: Vec<Value> = trees.trees.iter().map(|tree| root(tree, names)).collect();
             json!({ "type": "model/xgboost+json", "definition": text(&Value::Array(trees))? })
         }
-        Scorer::Kernel(_) => {
-            return Err(request.refused("elasticsearch", "a sum of kernels", "train with `model` trees"));
-        }
+        Scorer::Kernel(_) => return Err(request.unsupported()),
     };
     let document = json!({ "model": { "name": request.name, "model": body } });
     let pretty = serde_json::to_string_pretty(&document).map_err(|error| Error::Record(error.to_string()))?;
@@ -93,10 +89,7 @@ fn normalizer(affine: &Affine, feature: usize) -> Value {
 /// RankLib's text for a net with logistic units, and the factor of the score.
 fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     match net.activation {
-        Some(Activation::Relu) => {
-            let remedy = "RankLib's units are logistic: train with `activation` tanh or sigmoid";
-            return Err(request.refused("elasticsearch", "a net with relu units", remedy));
-        }
+        Some(Activation::Relu) => return Err(request.unsupported()),
         // tanh(x) = 2 logistic(2 x) - 1: double the input, double the output and subtract 1.
         Some(Activation::Tanh) => {
             for place in 0..net.layers.len() - 1 {

@@ -12,13 +12,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let model = request.model;
     let forest = match &model.scorer {
         Scorer::Trees(forest) => forest,
-        Scorer::Net(_) | Scorer::Kernel(_) => {
-            let what = format!("a {}", model.info.ranker.architecture);
-            let remedy = "it contains only trees: train with `model` trees, or export to onnx";
-            return Err(request.refused("lightgbm", &what, remedy));
-        }
+        Scorer::Net(_) | Scorer::Kernel(_) => return Err(request.unsupported()),
     };
-    request.check_per_document("lightgbm")?;
     let scaling = model.info.scaler.steps();
     let forest = if scaling.is_empty() {
         (**forest).clone()

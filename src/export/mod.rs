@@ -3,7 +3,7 @@
 //! Exported models score unscaled features. An affine scaling is folded into the first layer of a net, in f64 and
 //! rounded once, if that loses no precision. Thresholds of trees are converted exactly to unscaled features for every
 //! scaling of single documents. Other scalings are written as nodes, normalisers or code. If a format does not support
-//! a model, the error says what to train instead.
+//! a model, the error says what to train instead. The [`Capability`] in the row of a format says what it supports.
 //!
 //! Features must be finite; if a format allows NaN, trees handle it as in the model.
 //!
@@ -36,30 +36,73 @@ mod vespa;
 
 use crate::data::scale::{Affine, Step};
 use crate::error::{Error, Result};
-use crate::model::{Model, Scorer};
+use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported};
 use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
 
 /// All export formats.
 pub const FORMATS: &[Format] = &[
-    Format { name: "onnx", help: "graph for ONNX Runtime: nets, trees, kernels, any scaling", write: onnx::write },
-    Format { name: "solr", help: "Apache Solr learning to rank: linear, nets, trees", write: solr::write },
+    Format {
+        name: "onnx",
+        help: "graph for ONNX Runtime: nets, trees, kernels, any scaling",
+        capability: ExportTarget::Onnx.capability(),
+        write: onnx::write,
+    },
+    Format {
+        name: "solr",
+        help: "Apache Solr learning to rank: linear, nets, trees",
+        capability: ExportTarget::Solr.capability(),
+        write: solr::write,
+    },
     Format {
         name: "elasticsearch",
-        help: "learning to rank plugin of Elasticsearch and OpenSearch: linear, nets, trees",
+        help: "learning to rank plugin of Elasticsearch: linear, nets, trees",
+        capability: ExportTarget::Elasticsearch.capability(),
         write: elasticsearch::write,
     },
-    Format { name: "vespa", help: "Vespa rank profile; nets as a separate ONNX file", write: vespa::write },
-    Format { name: "lightgbm", help: "LightGBM's text format: trees", write: lightgbm::write },
-    Format { name: "json", help: "plain JSON with all weights and the scaling", write: json::write },
+    Format {
+        name: "opensearch",
+        help: "learning to rank plugin of OpenSearch: the same file as for Elasticsearch",
+        capability: ExportTarget::OpenSearch.capability(),
+        write: elasticsearch::write,
+    },
+    Format {
+        name: "vespa",
+        help: "Vespa rank profile; nets as a separate ONNX file",
+        capability: ExportTarget::Vespa.capability(),
+        write: vespa::write,
+    },
+    Format {
+        name: "lightgbm",
+        help: "LightGBM's text format: trees",
+        capability: Capability::TREES,
+        write: lightgbm::write,
+    },
+    Format {
+        name: "json",
+        help: "plain JSON with all weights and the scaling",
+        capability: Capability::ANY,
+        write: json::write,
+    },
     Format {
         name: "safetensors",
         help: "weights and scaling as tensors, for Python and others",
+        capability: Capability::ANY,
         write: safetensors::write,
     },
-    Format { name: "rust", help: "Rust source file that scores documents, without dependencies", write: rust::write },
-    Format { name: "c", help: "C99 source file that scores documents", write: c::write },
+    Format {
+        name: "rust",
+        help: "Rust source file that scores documents, without dependencies",
+        capability: ExportTarget::Rust.capability(),
+        write: rust::write,
+    },
+    Format {
+        name: "c",
+        help: "C99 source file that scores documents",
+        capability: ExportTarget::C.capability(),
+        write: c::write,
+    },
 ];
 
 /// An export format.
@@ -69,6 +112,8 @@ pub struct Format {
     pub name: &'static str,
     /// Short description.
     pub help: &'static str,
+    /// What it supports.
+    pub capability: Capability,
     write: fn(&Request<'_>) -> Result<Exported>,
 }
 
@@ -116,7 +161,42 @@ impl Format {
         if names != features {
             return Err(Error::Mismatch(format!("{names} names for {features} features")));
         }
+        let info = &request.model.info;
+        let supported = self.capability.check(&info.ranker.architecture, info.scaler.kind());
+        supported.map_err(|reason| self.refused(request, reason))?;
         (self.write)(request)
+    }
+
+    /// The error for a model that the format does not support: what it does not support, and what to train instead.
+    fn refused(&self, request: &Request<'_>, reason: Unsupported) -> Error {
+        let info = &request.model.info;
+        let (architecture, kind, name) = (&info.ranker.architecture, info.scaler.kind(), self.name);
+        let (what, remedy) = match (reason, architecture) {
+            (Unsupported::Architecture, Architecture::Kernel { .. }) if self.capability.nets.is_some() => (
+                "a sum of kernels".to_owned(),
+                "train with `model` mlp or trees, or export to onnx, json, safetensors, rust or c",
+            ),
+            (Unsupported::Architecture, _) => {
+                (format!("a {architecture}"), "it contains only trees: train with `model` trees, or export to onnx")
+            }
+            (Unsupported::WithinQuery, _) => (
+                format!("features scaled within each query ({kind})"),
+                "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c",
+            ),
+            (Unsupported::Scaling, _) => (
+                format!("features of scaling {kind}"),
+                "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees",
+            ),
+            (Unsupported::Activation(activation), _) => (
+                format!("a net with {activation} units"),
+                "RankLib's units are logistic: train with `activation` tanh or sigmoid",
+            ),
+        };
+        let target = match name.parse::<ExportTarget>() {
+            Ok(target) => format!("; training with `for` {target} selects only what {target} supports"),
+            Err(_) => String::new(),
+        };
+        Error::Mismatch(format!("{name} does not support {what}: {remedy}{target}"))
     }
 }
 
@@ -151,45 +231,18 @@ impl<'a> Request<'a> {
         format!("{}: {} over {features} features, scaling {}", self.name, info.ranker.architecture, info.scaler.kind())
     }
 
-    /// The error for a model that a format does not support.
-    fn refused(&self, format: &str, what: &str, remedy: &str) -> Error {
-        Error::Mismatch(format!("{format} does not support {what}: {remedy}"))
-    }
-
-    /// Refuses scaling within queries, for formats that score one document at a time.
-    fn check_per_document(&self, format: &str) -> Result<()> {
-        let scaler = &self.model.info.scaler;
-        if !scaler.is_per_query() {
-            return Ok(());
-        }
-        let kind = scaler.kind();
-        let remedy = "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c";
-        Err(self.refused(format, &format!("features scaled within each query ({kind})"), remedy))
-    }
-
-    /// The parameters of an affine scaling, or `None` without scaling; refuses scalings for which engines have no normaliser.
-    fn affine<'s>(&self, format: &str, scaling: &'s [Step]) -> Result<Option<&'s Affine>> {
+    /// The parameters of an affine scaling, or `None` without scaling.
+    fn affine<'s>(&self, scaling: &'s [Step]) -> Result<Option<&'s Affine>> {
         match scaling {
             [] => Ok(None),
             [Step::Affine(affine)] => Ok(Some(affine)),
-            _ => {
-                let kind = self.model.info.scaler.kind();
-                let remedy =
-                    "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees";
-                Err(self.refused(format, &format!("features of scaling {kind}"), remedy))
-            }
+            _ => Err(self.unsupported()),
         }
     }
 
-    /// Refuses a sum of kernels.
-    fn check_no_kernel(&self, format: &str) -> Result<()> {
-        match self.model.scorer {
-            Scorer::Net(_) | Scorer::Trees(_) => Ok(()),
-            Scorer::Kernel(_) => {
-                let remedy = "train with `model` mlp or trees, or export to onnx, json, safetensors, rust or c";
-                Err(self.refused(format, "a sum of kernels", remedy))
-            }
-        }
+    /// The error for a model that the format's [`Capability`] excludes. [`Format::export`] has refused it already.
+    fn unsupported(&self) -> Error {
+        Error::Mismatch(format!("this format does not support the model {}", self.title()))
     }
 }
 

@@ -8,7 +8,7 @@
 use super::scaling::{constant, is_per_query, raw_bound};
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
-use crate::model::{Branch, Child, Forest, Rule, Tree, ZERO, largest_f32};
+use crate::model::{Branch, Child, Forest, NESTED_LEVELS, Rule, Tree, ZERO, largest_f32};
 
 /// A tree of plain branches.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,10 +41,6 @@ pub(super) struct PlainTrees<'a> {
 /// Maximum number of branches, as a multiple of the original number, in addition to a million.
 const GROWTH: usize = 8;
 
-/// Maximum depth of nested branches, which have two brackets per level: JSON parsers fail at a depth of a thousand
-/// brackets.
-const MAX_DEPTH: usize = 400;
-
 impl<'a> PlainTrees<'a> {
     /// Converts the trees of a forest on scaled features.
     ///
@@ -66,11 +62,11 @@ impl<'a> PlainTrees<'a> {
     /// Refuses trees that are too deep for formats with nested branches.
     pub fn check_depth(&self, format: &str) -> Result<()> {
         let deepest = self.trees.iter().map(PlainTree::depth).max().unwrap_or(0);
-        if deepest <= MAX_DEPTH {
+        if deepest <= NESTED_LEVELS {
             return Ok(());
         }
         Err(Error::Mismatch(format!(
-            "{format} supports trees with at most {MAX_DEPTH} levels, not {deepest}: train with fewer `leaves`, or \
+            "{format} supports trees with at most {NESTED_LEVELS} levels, not {deepest}: train with fewer `leaves`, or \
              export to onnx"
         )))
     }

@@ -26,15 +26,13 @@ const NORM: &str = "org.apache.solr.ltr.norm";
 const SLACK: f32 = 1e-6;
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
-    request.check_no_kernel("solr")?;
-    request.check_per_document("solr")?;
     let model = request.model;
     let names = &request.feature_names;
     let mut norms: Vec<Option<Value>> = vec![None; names.len()];
     let (class, params) = match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
-            let affine = request.affine("solr", net.scaling)?;
+            let affine = request.affine(net.scaling)?;
             if let Some(affine) = affine {
                 norms = (0..names.len()).map(|feature| normalizer(affine, feature)).collect();
             }
@@ -54,7 +52,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let tree = |tree: &PlainTree| json!({ "weight": "1", "root": root(tree, names) });
             ("MultipleAdditiveTreesModel", json!({ "trees": trees.trees.iter().map(tree).collect::<Vec<_>>() }))
         }
-        Scorer::Kernel(_) => return Err(request.refused("solr", "a sum of kernels", "train with `model` mlp")),
+        Scorer::Kernel(_) => return Err(request.unsupported()),
     };
     let feature = |(name, norm): (&String, Option<Value>)| match norm {
         Some(norm) => json!({ "name": name, "norm": norm }),

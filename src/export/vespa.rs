@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::model::{Child, Scorer};
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
-    request.check_per_document("vespa")?;
     let model = request.model;
     match &model.scorer {
         Scorer::Net(ranker) => {

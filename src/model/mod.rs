@@ -7,6 +7,7 @@ mod config;
 #[cfg(feature = "cubecl")]
 mod device;
 mod ensemble;
+mod export_target;
 mod folder;
 mod host;
 mod host_net;
@@ -33,6 +34,8 @@ pub use config::RankerConfig;
 pub(crate) use device::NarrowNet;
 pub use ensemble::MemberInfo;
 pub(crate) use ensemble::{fold, score_deviation};
+pub(crate) use export_target::NESTED_LEVELS;
+pub use export_target::{Capability, ExportTarget, Scalings, Unsupported};
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
 pub(crate) use host::{HostRanker, HostRoom, to_host};
 pub(crate) use host_net::{Dense, HostNet, LayerPlace};

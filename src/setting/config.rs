@@ -3,13 +3,14 @@
 use super::GROWS_TREES;
 use super::SETTINGS;
 use super::method::Method;
-use super::model::{ModelChoice, ModelKind};
+use super::model::{ModelChoice, ModelKind, models};
 use super::value::Value;
 use super::words::{GradientPath, OptimizerKind, Schedule};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
-use crate::model::{Architecture, Init};
+use crate::internal::text::listed;
+use crate::model::{Architecture, ExportTarget, Init, Unsupported};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +61,9 @@ pub struct TrainConfig {
     /// the model does not depend on how many do. 0 trains without shares, in one process.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shares: usize,
+    /// Where the model will be used, which restricts architecture, scaling and activation. Any use if missing in JSON.
+    #[serde(rename = "for", default, skip_serializing_if = "is_any")]
+    pub target: ExportTarget,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -68,6 +72,10 @@ fn is_zero(number: &usize) -> bool {
 
 fn is_none(scaling: &ScaleKind) -> bool {
     *scaling == ScaleKind::None
+}
+
+fn is_any(target: &ExportTarget) -> bool {
+    *target == ExportTarget::Any
 }
 
 /// The defaults of a net with hidden layers.
@@ -143,7 +151,46 @@ impl TrainConfig {
             }
             self.objective.tensors()?;
         }
+        self.check_target()?;
         crate::metric::parse(&self.metric).map(|_| ())
+    }
+
+    /// Checks that the target supports the model.
+    ///
+    /// # Errors
+    /// Fails if it does not, and lists what it supports.
+    pub(crate) fn check_target(&self) -> Result<()> {
+        let (target, capability) = (self.target, self.target.capability());
+        let only = |key, value: &str, supported: Vec<&str>| {
+            Err(Error::setting(key, value, format!("{} with `for` {target}", listed(&supported, "or"))))
+        };
+        match (capability.check(&self.architecture, self.scaling), capability.levels, &self.architecture) {
+            (Err(Unsupported::Architecture), ..) => {
+                let model = ModelChoice::of(self)?.kind.name;
+                let is_supported = |kind: &&ModelKind| capability.scalings(&kind.architecture).is_some();
+                let models = models().filter(is_supported).map(|kind| kind.name).collect::<Vec<_>>();
+                Err(Error::Config(format!(
+                    "`for` {target} does not support {model} ({}): choose `model` {}",
+                    self.architecture,
+                    listed(&models, "or")
+                )))
+            }
+            (Err(Unsupported::Scaling | Unsupported::WithinQuery), ..) => {
+                let scalings = capability.scalings(&self.architecture);
+                let is_supported = |kind: &ScaleKind| scalings.is_some_and(|scalings| scalings.has(*kind));
+                let supported = ScaleKind::ALL.into_iter().filter(is_supported).map(ScaleKind::name);
+                only("scale", self.scaling.name(), supported.collect())
+            }
+            (Err(Unsupported::Activation(activation)), ..) => {
+                only("activation", activation.name(), capability.activations.iter().map(|kind| kind.name()).collect())
+            }
+            // A tree of n leaves has up to n - 1 branches from its root to a leaf.
+            (Ok(()), Some(levels), Architecture::Trees { leaves, .. }) if *leaves > levels + 1 => {
+                let expected = format!("at most {} with `for` {target}, for at most {levels} levels", levels + 1);
+                Err(Error::setting("leaves", leaves, expected))
+            }
+            (Ok(()), ..) => Ok(()),
+        }
     }
 
     /// Checks that this build can train the model.

@@ -9,7 +9,7 @@ use crate::baseline::BASELINES;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
-use crate::model::{Activation, Architecture, Init};
+use crate::model::{Activation, Architecture, ExportTarget, Init};
 use crate::name::{self, Cutoff, Name, Named, Parameter};
 use crate::objective::Objective;
 use std::collections::BTreeMap;
@@ -175,6 +175,15 @@ impl ModelKind {
         }
     }
 
+    /// Returns the default feature scaling for a target: the usual one if the target supports it, otherwise the first that it
+    /// supports among those of automatic selection.
+    pub(super) fn scaling_for(&self, target: ExportTarget) -> ScaleKind {
+        let scalings = target.capability().scalings(&self.architecture);
+        let is_supported = |kind: ScaleKind| scalings.is_some_and(|scalings| scalings.has(kind));
+        let others = || ScaleKind::tried_by_auto(is_supported).first().copied();
+        if is_supported(self.scaling) { self.scaling } else { others().unwrap_or(self.scaling) }
+    }
+
     /// Whether the training objective is a setting of this kind.
     pub fn takes_objective(&self) -> bool {
         self.optimises.is_none()
@@ -317,6 +326,7 @@ impl ModelChoice {
             gradient: GradientPath::Auto,
             pair_budget: 0,
             shares: 0,
+            target: ExportTarget::Any,
         };
         for row in SETTINGS.iter().filter(|row| !row.is_of(kind)) {
             row.set_fixed(&mut config);

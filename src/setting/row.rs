@@ -7,6 +7,7 @@ use super::value::Value;
 use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
 use crate::internal::text::listed;
+use crate::model::ExportTarget;
 
 /// A setting of a training run.
 pub struct Setting {
@@ -66,8 +67,8 @@ impl Section {
 pub enum DefaultValue {
     /// A constant.
     Fixed(&'static str),
-    /// Depends on the kind of model.
-    OfKind(fn(&ModelKind) -> String),
+    /// Depends on the kind of model and the target.
+    OfKind(fn(&ModelKind, ExportTarget) -> String),
     /// Depends on the settings of earlier rows and on which of them are given. The text describes the rule.
     After(&'static str, fn(&ModelKind, &TrainConfig, &Given) -> String),
     /// Like [`DefaultValue::After`], but also depends on the number of training queries, if it is known.
@@ -171,7 +172,7 @@ impl Setting {
     ) -> String {
         match self.default {
             DefaultValue::Fixed(text) => text.to_owned(),
-            DefaultValue::OfKind(text) => text(kind),
+            DefaultValue::OfKind(text) => text(kind, config.target),
             DefaultValue::After(_, text) => text(kind, config, given),
             DefaultValue::OfData(_, text) => text(kind, config, given, queries),
         }
@@ -183,6 +184,7 @@ impl Setting {
             DefaultValue::Fixed(text) => text.to_owned(),
             DefaultValue::After(words, _) | DefaultValue::OfData(words, _) => words.to_owned(),
             DefaultValue::OfKind(text) => {
+                let text = |kind: &ModelKind| text(kind, ExportTarget::Any);
                 let mut values: Vec<(Kinds, String)> = Vec::new();
                 for kind in OWN.iter().filter(|kind| self.is_of(kind)) {
                     match values.last_mut().filter(|(_, value)| *value == text(kind)) {

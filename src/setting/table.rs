@@ -10,7 +10,7 @@ use super::value::Value::{Name, Number, Units, Whole, Words};
 use super::words::{GradientPath, OptimizerKind, Schedule};
 use crate::data::scale::ScaleKind;
 use crate::metric::DEFAULT_METRIC;
-use crate::model::{Activation, Init};
+use crate::model::{Activation, ExportTarget, Init};
 use crate::objective::Objective;
 
 const AUTO: Kinds = Kinds::AUTO;
@@ -97,7 +97,7 @@ pub static SETTINGS: &[Setting] = &[
         key: "lr",
         help: "Initial learning rate",
         value: Number(Positive),
-        default: OfKind(|kind| kind.learning_rate.to_string()),
+        default: OfKind(|kind, _| kind.learning_rate.to_string()),
         common: true,
         search: &[(NETS, Log(0.0003, 0.1))],
         get: |config| config.learning_rate.to_string(),
@@ -183,7 +183,7 @@ pub static SETTINGS: &[Setting] = &[
         help: "Learning rate of boosting; factor that scales the output of each tree",
         value: Number(Positive),
         kinds: TREES,
-        default: OfKind(|kind| kind.learning_rate.to_string()),
+        default: OfKind(|kind, _| kind.learning_rate.to_string()),
         common: true,
         search: &[(TREES, Log(0.02, 0.2))],
         same_field: Some("lr"),
@@ -263,12 +263,26 @@ pub static SETTINGS: &[Setting] = &[
         ..ROW
     },
     Setting {
+        key: "for",
+        section: Section::Training,
+        help: "Export format that the model is for; restricts models, scalings, activation functions and leaves to what it supports",
+        value: Name(
+            |text| text.parse::<ExportTarget>().map(drop),
+            || ExportTarget::ALL.map(ExportTarget::name).to_vec(),
+        ),
+        kinds: ONE_MODEL.or(AUTO),
+        default: Fixed("any"),
+        get: |config| config.target.to_string(),
+        set: |config, text| set(&mut config.target, text),
+        ..ROW
+    },
+    Setting {
         key: "scale",
         section: Section::Training,
         help: "Feature scaling; fitted on the training queries",
         value: Name(|text| text.parse::<ScaleKind>().map(drop), || ScaleKind::ALL.map(ScaleKind::name).to_vec()),
         kinds: ONE_MODEL.or(AUTO),
-        default: OfKind(|kind| kind.scaling.to_string()),
+        default: OfKind(|kind, target| kind.scaling_for(target).to_string()),
         common: true,
         search: &[(NETS, List(&ScaleKind::TRIED_BY_TUNE)), (TREES, List(&["none", "query-minmax"]))],
         get: |config| config.scaling.to_string(),

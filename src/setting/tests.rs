@@ -123,6 +123,53 @@ fn defaults_depend_on_the_data_unless_given() {
 }
 
 #[test]
+fn a_target_sets_the_default_scaling_and_refuses_what_it_does_not_support() {
+    let config = |model: &str, stated: &[(&str, &str)]| resolve(&model.parse().unwrap(), &given(stated), None);
+    for (model, target, scaling) in [
+        ("mlp", "any", "quantile"),
+        ("mlp", "solr", "zscore"),
+        ("linear", "opensearch", "zscore"),
+        ("mlp", "vespa", "quantile"),
+        ("mlp", "onnx", "quantile"),
+        ("trees", "solr", "none"),
+        ("ranksvm", "c", "query-minmax"),
+        ("ranksvm", "vespa", "quantile"),
+        ("rankboost", "elasticsearch", "quantile"),
+        ("adarank", "elasticsearch", "zscore"),
+        ("kernel-ranknet", "vespa", "quantile"),
+    ] {
+        let config = config(model, &[("for", target)]).unwrap();
+        assert_eq!((config.scaling.name(), config.target.name()), (scaling, target), "{model}");
+        let (_, again) = stated(&config, Some(100)).unwrap();
+        assert!(!again.has("scale") && again.has("for") == (target != "any"), "{model}: {again:?}");
+    }
+    let message = |model: &str, stated: &[(&str, &str)]| config(model, stated).unwrap_err().to_string();
+    for scaling in ["log1p", "quantile", "query-zscore"] {
+        assert_eq!(
+            message("mlp", &[("for", "solr"), ("scale", scaling)]),
+            format!("scale {scaling}: expected none, zscore or minmax with `for` solr")
+        );
+    }
+    assert_eq!(
+        message("trees", &[("for", "vespa"), ("scale", "query-minmax")]),
+        "scale query-minmax: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` vespa"
+    );
+    assert_eq!(
+        message("mlp", &[("for", "elasticsearch"), ("activation", "relu")]),
+        "activation relu: expected sigmoid or tanh with `for` elasticsearch"
+    );
+    assert_eq!(
+        message("trees", &[("for", "vespa"), ("leaves", "402")]),
+        "leaves 402: expected at most 401 with `for` vespa, for at most 400 levels"
+    );
+    config("trees", &[("for", "vespa"), ("leaves", "401")]).unwrap();
+    config("trees", &[("for", "c"), ("leaves", "402")]).unwrap();
+    let message = message("kernel-ranknet", &[("for", "solr")]);
+    let expected = "`for` solr does not support kernel-ranknet (sum of kernels): choose `model` linear, mlp, trees,";
+    assert!(message.starts_with(expected), "{message}");
+}
+
+#[test]
 fn errors_name_settings_of_other_models_and_invalid_values() {
     let message = |model: &str, stated: &[(&str, &str)]| {
         let model: ModelChoice = model.parse().unwrap();

@@ -3,8 +3,9 @@
 use super::choices::Choices;
 use super::dimension::{Dimension, Part, dimensions};
 use crate::error::{Error, Result};
+use crate::model::ExportTarget;
 use crate::objective::Objective;
-use crate::setting::{GROWS_TREES, Given, ModelChoice, TrainConfig, resolve};
+use crate::setting::{GROWS_TREES, Given, ModelChoice, Setting, TrainConfig, resolve};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Serialize, Serializer};
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 pub struct Space {
     choices: BTreeMap<(Part, usize), Choices>,
     sections: [bool; 2],
+    target: ExportTarget,
 }
 
 impl Space {
@@ -38,7 +40,7 @@ impl Space {
 
     /// The default search space: nets, and trees if this build trains them.
     pub fn standard() -> Self {
-        let mut space = Space { choices: BTreeMap::new(), sections: [true, GROWS_TREES] };
+        let mut space = Space { choices: BTreeMap::new(), sections: [true, GROWS_TREES], ..Space::new() };
         for (place, dimension) in dimensions().iter().enumerate() {
             let is_used = dimension.part != Part::Trees || GROWS_TREES;
             if let Some(choices) = dimension.standard.clone().filter(|_| is_used) {
@@ -68,6 +70,37 @@ impl Space {
         self.include(part);
         let place = dimensions().iter().position(|other| std::ptr::eq(other, dimension)).unwrap_or_default();
         self.choices.insert((part, place), choices);
+        Ok(())
+    }
+
+    /// Restricts the search to scalings and activation functions that a target supports.
+    ///
+    /// # Errors
+    /// If no value of a list remains.
+    pub fn restrict(&mut self, target: ExportTarget) -> Result<()> {
+        self.target = target;
+        for ((part, place), choices) in &mut self.choices {
+            let (model, dimension) = (part.model(), &dimensions()[*place]);
+            let Choices::List(values) = choices else { continue };
+            if *part == Part::Objective {
+                continue;
+            }
+            let check = |value: &String| -> Result<()> {
+                if dimension.is_linear(value) {
+                    return Ok(());
+                }
+                let mut given = Given::new();
+                given.state("for", target)?;
+                let mut config = resolve(&model, &given, None)?;
+                Setting::of(dimension.key)?.set(&mut config, value)?;
+                config.check_target()
+            };
+            let supported: Vec<String> = values.iter().filter(|value| check(value).is_ok()).cloned().collect();
+            if supported.is_empty() {
+                values.iter().try_for_each(check)?;
+            }
+            *values = supported;
+        }
         Ok(())
     }
 
@@ -172,6 +205,7 @@ impl Space {
             }
         }
         given.retain(model.kind.kinds);
+        self.state_target(&mut given)?;
         if let Some(name) = objective {
             given.state("objective", placeholders.iter().fold(name, |name, (key, value)| name.replace(key, value)))?;
         }
@@ -190,7 +224,12 @@ impl Space {
         {
             given.state("objective", first)?;
         }
+        self.state_target(&mut given)?;
         Ok((model, given))
+    }
+
+    fn state_target(&self, given: &mut Given) -> Result<()> {
+        if self.target == ExportTarget::Any { Ok(()) } else { given.state("for", self.target) }
     }
 }
 
@@ -203,7 +242,8 @@ impl Serialize for Space {
         };
         let models = serde_json::json!(self.models().iter().map(|part| part.name()).collect::<Vec<_>>());
         let all = self.searched().map(|(dimension, choices)| (name(dimension), serde_json::json!(choices)));
-        serializer.collect_map(std::iter::once(("models".to_owned(), models)).chain(all))
+        let target = (self.target != ExportTarget::Any).then(|| ("for".to_owned(), serde_json::json!(self.target)));
+        serializer.collect_map(std::iter::once(("models".to_owned(), models)).chain(all).chain(target))
     }
 }
 
@@ -283,6 +323,27 @@ mod tests {
         };
         assert!(check("lamdarank:ndcg").contains("did you mean 'lambdarank:ndcg'?"));
         assert!(check("ranknet:sigma={slope}").contains("unknown {slope}: expected {mu}, {sigma}, {k}, {alpha}"));
+    }
+
+    #[test]
+    fn a_target_restricts_lists() {
+        let mut space = Space::standard();
+        space.restrict(ExportTarget::Elasticsearch).unwrap();
+        assert_eq!(space.get(Part::Nets, "scale"), Some(&list(&["zscore"])));
+        assert_eq!(space.get(Part::Nets, "activation"), Some(&list(&["tanh"])));
+        assert_eq!(space.get(Part::Nets, "hidden"), Space::standard().get(Part::Nets, "hidden"));
+        for number in 0..50 {
+            let config = space.draw(2, number).unwrap();
+            assert_eq!(config.target, ExportTarget::Elasticsearch);
+        }
+        assert_eq!(space.default_given().unwrap().1.get("for"), Some("elasticsearch"));
+        let mut any = Space::standard();
+        any.restrict(ExportTarget::Any).unwrap();
+        assert_eq!(any, Space::standard());
+        let mut space = Space::new();
+        space.set(Part::Nets, "scale", list(&["quantile", "log1p"])).unwrap();
+        let message = space.restrict(ExportTarget::Solr).unwrap_err().to_string();
+        assert_eq!(message, "scale quantile: expected none, zscore or minmax with `for` solr");
     }
 
     #[test]

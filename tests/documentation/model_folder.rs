@@ -1,7 +1,7 @@
 //! docs/model-folder.md lists exactly the fields that are written.
 
 use crate::support::Place;
-use burnrank::model::{DataInfo, MemberInfo, RunInfo};
+use burnrank::model::{DataInfo, ExportTarget, MemberInfo, RunInfo};
 use burnrank::setting::{BaselineSettings, Method, TreeSettings};
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, Scaler, TrainConfig,
@@ -56,7 +56,8 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
     let data = Dataset::new(2, vec![1.0, 2.0, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
     let ranker = RankerConfig { features: 2, architecture: architecture.clone() };
-    let config = TrainConfig { architecture, scaling, method, shares: 2, ..TrainConfig::default() };
+    let config =
+        TrainConfig { architecture, scaling, method, shares: 2, target: ExportTarget::Onnx, ..TrainConfig::default() };
     let settings = serde_json::to_value(config).unwrap();
     let mut info = ModelInfo::new(ranker.clone(), Scaler::fit(scaling, &data), "ranknet");
     info.settings = settings.clone();

@@ -3,9 +3,10 @@
 use crate::support::Place;
 use burnrank::data::{COLUMN_ROLES, INPUT_FORMATS};
 use burnrank::device::Backend;
-use burnrank::export::FORMATS;
+use burnrank::export::{FORMATS, Format};
+use burnrank::model::Capability;
 use burnrank::setting::models;
-use burnrank::{METRICS, OBJECTIVES, ScaleKind};
+use burnrank::{Activation, Architecture, METRICS, OBJECTIVES, ScaleKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ struct Table {
 }
 
 /// Tables that list a registry.
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     Table {
         page: "docs/metrics.md",
         header: "| name | description |",
@@ -43,6 +44,7 @@ const TABLES: [Table; 8] = [
         header: "| format | description |",
         rows: || FORMATS.iter().map(|format| row(format.name, format.help)).collect(),
     },
+    Table { page: "docs/export.md", header: "| format | linear | nets | trees |", rows: scalings_of_formats },
     Table {
         page: "docs/gpu.md",
         header: "| backend | computes on |",
@@ -58,6 +60,35 @@ const TABLES: [Table; 8] = [
 
 fn row(name: &str, help: &str) -> String {
     format!("| `{name}` | {help} |")
+}
+
+/// The scalings of each kind of model that each export format supports.
+fn scalings_of_formats() -> Vec<String> {
+    let quoted = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+    let cell = |capability: &Capability, architecture: Architecture| {
+        let is_supported = |kind: &ScaleKind| capability.check(&architecture, *kind).is_ok();
+        let (supported, others): (Vec<ScaleKind>, _) = ScaleKind::ALL.into_iter().partition(is_supported);
+        let names = |kinds: Vec<ScaleKind>| quoted(kinds.into_iter().map(ScaleKind::name).collect()).join(", ");
+        match (supported.len(), others.len()) {
+            (0, _) => "-".to_owned(),
+            (_, 0) => "any".to_owned(),
+            (few, many) if few < many => names(supported),
+            _ => format!("any but {}", names(others)),
+        }
+    };
+    let rows = FORMATS.iter().map(|Format { name, capability, .. }| {
+        let has = |activation: &Activation| capability.activations.contains(activation);
+        let units: Vec<&str> = Activation::ALL.into_iter().filter(has).map(Activation::name).collect();
+        let units = match units.len() == Activation::ALL.len() {
+            true => String::new(),
+            false => format!("; units: {}", quoted(units).join(", ")),
+        };
+        let net = Architecture::Mlp { hidden: vec![1], activation: Activation::Tanh };
+        let trees = Architecture::Trees { trees: 1, leaves: 2 };
+        let [linear, net, trees] = [Architecture::Linear, net, trees].map(|model| cell(capability, model));
+        format!("| `{name}` | {linear} | {net}{units} | {trees} |")
+    });
+    rows.collect()
 }
 
 fn input_formats() -> Vec<String> {

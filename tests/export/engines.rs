@@ -1,6 +1,8 @@
 //! Formats solr, elasticsearch and vespa: files are evaluated with the formulas that the engines document.
 
 use super::models::{self, Case, assert_refused};
+use burnrank::export::{FORMATS, Format};
+use burnrank::model::ExportTarget;
 use burnrank::{Architecture, ScaleKind};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -121,6 +123,30 @@ fn unsupported_exports_say_what_to_train_instead() {
         for format in ["solr", "elasticsearch"] {
             assert_refused(&case, format, "train with `model` mlp or trees, or export to onnx");
         }
+    }
+}
+
+#[test]
+fn every_supported_model_is_exported() {
+    let cases = models::all();
+    for format in FORMATS {
+        for case in &cases {
+            let supported = format.capability.check(&case.model.info.ranker.architecture, case.kind());
+            match (case.export(format.name), supported) {
+                (Ok(_), Ok(())) => {}
+                (Err(error), Err(_)) => {
+                    let error = error.to_string();
+                    let remedy = format!("training with `for` {format} selects only what {format} supports");
+                    let has_target = !["lightgbm", "json", "safetensors"].contains(&format.name);
+                    assert_eq!(error.ends_with(&remedy), has_target, "{error}");
+                }
+                (exported, supported) => panic!("{format}, {}: {exported:?}, {supported:?}", case.name),
+            }
+        }
+    }
+    for target in ExportTarget::ALL.into_iter().filter(|target| *target != ExportTarget::Any) {
+        let format = Format::of(target.name()).unwrap();
+        assert_eq!(format.capability, target.capability(), "{target}");
     }
 }
 

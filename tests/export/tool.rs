@@ -29,7 +29,7 @@ fn names_go_from_the_file_to_the_model_and_to_every_export() {
             let printed = place.run(&format!("export --model {model} --format {format} -o {file} {extra}")).good();
             assert!(printed.starts_with(&file) && printed.contains(format), "{printed}");
             let written = String::from_utf8_lossy(&std::fs::read(place.path().join(&file)).unwrap()).into_owned();
-            let ranklib = format == "elasticsearch" && model == "plain";
+            let ranklib = ["elasticsearch", "opensearch"].contains(&format) && model == "plain";
             assert!(
                 ranklib || ["bm25", "clicks", "f3", "length", "f5"].iter().all(|name| written.contains(name)),
                 "{written}"
@@ -95,7 +95,7 @@ fn invalid_options_are_errors_with_a_remedy() {
         (
             "--model model --format tarball -o m",
             2,
-            "unknown format 'tarball': expected onnx, solr, elasticsearch, vespa",
+            "unknown format 'tarball': expected onnx, solr, elasticsearch, opensearch",
         ),
         ("--model model --format json -o - --json", 2, "--json describes the output file"),
         ("--model nothing --format json -o m", 1, "nothing: not a model folder"),
@@ -104,6 +104,7 @@ fn invalid_options_are_errors_with_a_remedy() {
             1,
             "solr does not support features scaled within each query (query-minmax)",
         ),
+        ("--model model --format solr -o m", 1, "training with --for solr selects only what solr supports"),
         ("--model model --format vespa -o m", 1, "train with --scale zscore, or export to onnx, rust or c"),
         (
             "--model model --format lightgbm -o m",

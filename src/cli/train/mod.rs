@@ -48,6 +48,8 @@ Examples:
       a single net; one in five queries is held out for validation
   burnrank train --train train.txt --valid vali.txt --test test.txt \\
       --objective ndcg-loss2++:mu=5 --out model
+  burnrank train --train train.txt --for solr --out model
+      only models that 'burnrank export --format solr' supports
   burnrank train --folds MQ2008 --model linear
       LETOR cross-validation
   burnrank train --train train.txt --out model --ensemble 5

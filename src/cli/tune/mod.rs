@@ -16,6 +16,7 @@ use anyhow::{anyhow, bail};
 use burnrank::data::find_folds;
 use burnrank::distributed::Member;
 use burnrank::metric::DEFAULT_METRIC;
+use burnrank::model::ExportTarget;
 use burnrank::train::{HoldOut, RunFiles, Splits};
 use burnrank::tune::{
     Choices, ExistingJournal, Journal, Part, Progress, RUNGS, Search, SearchContext, SearchEnd, SearchResult, Space,
@@ -77,6 +78,9 @@ pub struct Args {
     /// Search only these objectives, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     objective: Vec<Objective>,
+    /// Search only scalings and activation functions that an export format supports, as 'burnrank train --for'
+    #[arg(long = "for", value_name = "NAME", default_value_t)]
+    target: ExportTarget,
     /// Number of trials
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     trials: u32,
@@ -125,6 +129,7 @@ impl Args {
             let names = self.objective.iter().map(Objective::name).collect();
             space.set(Part::Objective, "objective", Choices::List(names))?;
         }
+        space.restrict(self.target)?;
         let Some(until) = self.seconds.map_or(Some(None), |seconds| deadline(seconds).map(Some)) else {
             bail!(Usage(format!("--seconds {}: expected a number above 0", self.seconds.unwrap_or_default())));
         };

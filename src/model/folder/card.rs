@@ -30,6 +30,9 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         let _ = writeln!(card, "| weights | {} |", shape.n_weights());
     }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
+    if let Some(target) = info.settings.get("for").and_then(serde_json::Value::as_str) {
+        let _ = writeln!(card, "| export target | {target} |");
+    }
     if info.best_epoch > 0 && info.members.is_empty() {
         let _ = writeln!(card, "| best epoch | {} |", info.best_epoch);
     }

@@ -94,9 +94,9 @@ const NETS: [Net; 5] = [
 /// Shrinkage and number of leaves of trees.
 const TREES: [(f64, usize); 2] = [(0.1, 7), (0.05, 31)];
 
-/// All configurations to try, in order of simplicity; `base` has the user's settings.
+/// All configurations to try that the target supports, in order of simplicity; `base` has the user's settings.
 pub(super) fn configs(base: &TrainConfig, scaling: Option<ScaleKind>, queries: usize) -> Vec<TrainConfig> {
-    let scalings = scaling.map_or_else(ScaleKind::tried_by_auto, |only| vec![only]);
+    let scalings = scaling.map_or_else(|| ScaleKind::tried_by_auto(|kind| is_supported(base, kind)), |only| vec![only]);
     let net = |scaling: ScaleKind, (learning_rate, hidden, updates, epochs): Net| {
         let architecture = match hidden {
             None => Architecture::Linear,
@@ -117,5 +117,11 @@ pub(super) fn configs(base: &TrainConfig, scaling: Option<ScaleKind>, queries: u
     let nets = NETS.into_iter().flat_map(|shape| scalings.iter().map(move |&scaling| net(scaling, shape)));
     // Trees depend only on the order of values, so per-document scalings have no effect.
     let grown = GROWS_TREES && scaling.is_none_or(|scaling| !scaling.is_per_query());
-    nets.chain(TREES.into_iter().filter(|_| grown).map(trees)).collect()
+    let all = nets.chain(TREES.into_iter().filter(|_| grown).map(trees));
+    all.filter(|config| config.check_target().is_ok()).collect()
+}
+
+/// Whether the target supports nets with this scaling.
+fn is_supported(base: &TrainConfig, scaling: ScaleKind) -> bool {
+    base.target.capability().nets.is_some_and(|scalings| scalings.has(scaling))
 }

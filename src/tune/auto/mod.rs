@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::internal::hash::Hasher;
 use crate::memory;
 use crate::metric::{self, Conventions, Metric};
-use crate::model::{Architecture, DataInfo, Finish, Model, RunInfo, means};
+use crate::model::{Architecture, DataInfo, ExportTarget, Finish, Model, RunInfo, means};
 use crate::setting::{Method, TrainConfig, TreeSettings};
 use crate::stop::Stop;
 use crate::train::{Ensemble, Trainer, TrainingData, boosting_bytes};
@@ -154,6 +154,9 @@ impl<'a> Selection<'a> {
         on: &'a (dyn Fn(AutoProgress) + Sync),
     ) -> Result<Self> {
         auto.base.check_pairs(train)?;
+        if let Some(scaling) = auto.scaling {
+            TrainConfig { architecture: Architecture::Linear, scaling, ..auto.base.clone() }.check_target()?;
+        }
         let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), auto.base.seed)?;
         let metric = metric::parse(&auto.base.metric)?;
         let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
@@ -346,6 +349,9 @@ impl<'a> Selection<'a> {
         // User settings, in addition to the selected ones.
         if let Some(scaling) = self.auto.scaling {
             model.info.settings["scale"] = serde_json::json!(scaling);
+        }
+        if base.target != ExportTarget::Any {
+            model.info.settings["for"] = serde_json::json!(base.target);
         }
         if let Some(trials) = self.auto.trials {
             model.info.settings["trials"] = serde_json::json!(trials);

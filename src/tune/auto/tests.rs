@@ -49,6 +49,33 @@ fn only_a_given_scaling_is_tried() {
 }
 
 #[test]
+fn only_candidates_that_the_target_supports_are_tried() {
+    let names = |target, scaling| {
+        let base = TrainConfig { target, ..TrainConfig::default() };
+        let configs = candidate::configs(&base, scaling, 100);
+        configs.iter().for_each(|config| config.check_target().unwrap());
+        configs.into_iter().map(|config| Candidate::new(config, 1).name()).collect::<Vec<_>>()
+    };
+    let usual = names(ExportTarget::Any, None);
+    assert_eq!(names(ExportTarget::Onnx, None), usual);
+    assert!(usual.iter().any(|name| name.ends_with("query-minmax")));
+    let nets = |target| names(target, None).into_iter().filter(|name| !name.starts_with("trees")).collect::<Vec<_>>();
+    assert!(nets(ExportTarget::Vespa).iter().all(|name| name.ends_with("quantile") || name.ends_with("log1p-zscore")));
+    let engines = [ExportTarget::Solr, ExportTarget::Elasticsearch].map(nets);
+    assert!(engines.iter().flatten().all(|name| name.ends_with(", zscore") || name.ends_with(", minmax")));
+    assert!(
+        engines[0].iter().any(|name| name.contains("relu")) && !engines[1].iter().any(|name| name.contains("relu"))
+    );
+    assert!(
+        engines[1].iter().any(|name| name.starts_with("linear")) && engines[1].iter().any(|name| name.contains("tanh"))
+    );
+    let base = TrainConfig { target: ExportTarget::Solr, ..TrainConfig::default() };
+    let auto = Auto { scaling: Some(ScaleKind::Log1p), ..Auto::new(base) };
+    let error = auto.train(&data(0..12), None, &device::open("auto").unwrap(), &Stop::new(), &|_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "scale log1p: expected none, zscore or minmax with `for` solr");
+}
+
+#[test]
 fn a_selection_cut_short_uses_completed_runs() {
     let auto = Auto { limit: Some(Duration::ZERO), ..quick() };
     let (model, report) = run(&auto, &data(0..12), None);

@@ -94,12 +94,14 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
 }
 
 /// Introduction for readers of the index.
-const INTRODUCTION: &str = "Each experiment names at most three headline claims of a paper before it runs, and a program decides them: \
-    *confirmed* and *contradicted* by a 95% interval; *smaller* if the paper's effect is excluded but the sign is open; *too small \
-    to see* if 0 and the paper's effect are both within the interval. The verdict is *reproduced* (all confirmed), *in part* (at \
-    least half, none contradicted), *inconclusive* (fewer, none contradicted) or *differs here* (one or more contradicted). \
-    Extensions (other models than the paper's: *carries over* or not) and benchmarks (targets of our own) do not count above. \"On \
-    other data\": the paper's data are not available.";
+const INTRODUCTION: &str = "\
+    Each experiment has at most three headline claims of a paper, and a program decides them: *confirmed* and *contradicted* \
+    by a 95% interval; *smaller* if the paper's effect is excluded but the sign is open; *too small to see* if 0 and the \
+    paper's effect are both within the interval. The verdict is *reproduced* (all confirmed), *in part* (at least half, none \
+    contradicted), *inconclusive* (fewer, none contradicted) or *differs here* (one or more contradicted). Extensions (other \
+    models than the paper's: *carries over* or not) and benchmarks (targets of our own) do not count above. \"On other \
+    data\": the paper's data are not available. The headline claims of the stored runs were chosen after these runs, from \
+    claims that were tested in them; each report lists the first outcomes under \"Changed after seeing results\".";
 
 /// How to run the experiments.
 const HOW: &str = "## Run them\n\n`cargo run --release --bin experiments -- list` lists them; `-- NAME` runs one at full scale, \

@@ -19,9 +19,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => {
-                bail!(
-                    "{name}: another process is using this folder; wait for it to end, or use another --out DIR"
-                )
+                bail!("{name}: another process is using this folder; wait for it to end, or use another --out DIR")
             }
             Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{name}: cannot lock")),
         }

@@ -64,7 +64,7 @@ pub struct Experiment {
     pub claim: &'static str,
     /// The same in at most 15 words, for the index.
     pub short: &'static str,
-    /// The claims that decide the verdict, at most three, fixed before the first run.
+    /// The claims that decide the verdict, at most three; a choice made after a run is a change after seeing results.
     pub headlines: &'static [Headline],
     /// Id of the claim whose number the index shows, and what it is; if empty, the index counts the parts of headline claims.
     pub number: (&'static str, &'static str),

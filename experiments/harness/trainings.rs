@@ -42,8 +42,7 @@ pub fn table(runs: &[Went]) -> Table {
         ))
     );
     let (stepped, tuned) = (runs.iter().any(|run| run.step.is_some()), runs.iter().any(|run| run.at_edge.is_some()));
-    let mut head =
-        vec!["model", "runs", "best epoch: median", "latest", "allowed epochs", "in the last tenth"];
+    let mut head = vec!["model", "runs", "best epoch: median", "latest", "allowed epochs", "in the last tenth"];
     if stepped {
         head.push("learning rates (runs)");
     }

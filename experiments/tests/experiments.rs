@@ -67,10 +67,7 @@ fn a_quick_run_writes_its_files_and_an_interrupted_one_ends_in_the_same_bytes() 
     keys.iter().for_each(|key| drop(runs.remove(key)));
     std::fs::write(results.join("results.json"), cut.to_string()).unwrap();
     let log = done(&place, "ranknet-table1 --quick --seed 3 --jobs 1").err;
-    assert!(
-        log.contains(&format!("of {} runs are stored", parsed["runs"].as_object().unwrap().len())),
-        "{log}"
-    );
+    assert!(log.contains(&format!("of {} runs are stored", parsed["runs"].as_object().unwrap().len())), "{log}");
     assert_eq!(std::fs::read_to_string(results.join("results.json")).unwrap(), whole);
 }
 

@@ -124,7 +124,11 @@ fn damaged_times_cost_no_run() {
         fs::write(&times, damaged).expect("written");
         let ran = place.run(&format!("{NAME} --quick"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
-        assert!(ran.err.contains("times.json: damaged") && ran.err.contains("remove it; only the times"), "{}", ran.err);
+        assert!(
+            ran.err.contains("times.json: damaged") && ran.err.contains("remove it; only the times"),
+            "{}",
+            ran.err
+        );
         assert!(!ran.err.contains("--fresh"), "{}", ran.err);
         assert_eq!(fs::read_to_string(&times).expect("times"), damaged);
     }

@@ -43,7 +43,7 @@ fn counted(work: impl FnOnce()) -> usize {
     COUNT.load(Ordering::Relaxed) - before
 }
 
-/// Allocations of an epoch after the first two, in batches of so many queries.
+/// Allocations of an epoch after the first two, in batches of `batch_queries` queries.
 fn of_epoch(data: &Dataset, valid: &Dataset, objective: &str, hidden: &[usize], batch_queries: usize) -> usize {
     let architecture = match hidden {
         [] => Architecture::Linear,

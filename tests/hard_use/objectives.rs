@@ -287,7 +287,7 @@ fn an_interrupt_stops_within_an_epoch() {
     let objectives = ["ndcg-loss2:gaussian=4", "lambdarank:map@200000:sigma=200", "lambdarank:ndcg:springsmooth"];
     for (number, objective) in objectives.into_iter().enumerate() {
         let arguments = format!(
-            "train --train long.txt --valid valid.txt --objective {objective} --epochs 50 --out model-{number}"
+            "train --train long.txt --valid valid.txt --objective {objective} --epochs 1000000 --patience 0 --out model-{number}"
         );
         let mut command = place.command(&arguments);
         let quiet = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());

@@ -292,7 +292,7 @@ fn options_that_contradict_a_cache_are_rejected() {
     let error = |options: ReadOptions| with(options).unwrap_err().to_string();
     assert!(error(ReadOptions { first_index: 0, ..options() }).contains("remove `first_index` 0"));
     assert!(error(ReadOptions { query_file: Some("q".into()), ..options() }).starts_with("`query_file` applies to "));
-    assert!(error(ReadOptions { width: Some(2), ..options() }).contains("3 features, more than the 2"));
+    assert!(error(ReadOptions { width: Some(2), ..options() }).contains("3 features, more than the specified 2"));
     assert_eq!(with(ReadOptions { width: Some(4), ..options() }).unwrap().data.features(), [1.0, 0.0, 1.0, 0.0]);
     assert_eq!(with(ReadOptions { lenient: true, regroup: true, ..options() }).unwrap().data.n_documents(), 1);
     assert!(Chunks::from_reader("x", std::fs::File::open(&files.cache).unwrap(), &options()).is_err());

@@ -1,4 +1,4 @@
-//! Batches of our own nets on the host: forward, lambdas, backward and update of all weights at once, next to Burn's autodiff.
+//! Batches of linear and multilayer nets on the host: forward, lambdas, backward and update in one pass, without a graph.
 //!
 //! The gradient is that of the surrogate `(scores * lambdas).sum()`, as [`Ranker::forward`](crate::Ranker::forward) and
 //! autodiff find it; without a graph a batch of one query takes a fraction of the time. Weights and the state of the optimiser

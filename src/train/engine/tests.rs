@@ -17,7 +17,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 
 /// One of every kind.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "ranknet",
     "ranknet@3:sigma=2",
     "arp-loss1",
@@ -25,6 +25,7 @@ const NAMES: [&str; 22] = [
     "ndcg-loss1",
     "ndcg-loss2",
     "ndcg-loss2:gaussian=2",
+    "ndcg-loss2-topk@3",
     "ndcg-loss2++:mu=5",
     "rr-gap",
     "lambdarank:ndcg",
@@ -131,48 +132,47 @@ fn gradients_are_those_of_autodiff_for_every_objective_net_and_path() {
 
 #[test]
 fn gradients_are_differences_of_the_loss() {
-    const STEP: f32 = 0.003;
+    const STEP: f32 = 0.0005;
     let data = data();
-    for name in NAMES {
+    // Losses that are functions of the scores: other pair weights, and the pairs of a truncation, change with the ranking.
+    for name in NAMES.into_iter().filter(|name| !name.contains('@')) {
         for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
             for hidden in [&[][..], &[4], &[3, 4], &[2, 3, 2]] {
                 let config = config(name, hidden, activation);
                 if !config.objective.is_cost() {
-                    // Its weights change with the ranking: it is the gradient of no function of the scores.
                     continue;
                 }
                 let mut weights = Init::Burn.weights(&shape(&config, &data), 8);
                 // Smaller weights keep all documents where the loss is smooth.
                 weights.iter_mut().flatten().for_each(|weight| *weight *= 0.7);
                 let (whole, gradient, _) = fused(&config, &data, &weights);
-                // The loss is that of scores in single precision.
+                // Scores have single precision.
                 let noise = 3e-8 * whole.abs() / f64::from(STEP);
-                let scale = gradient.iter().fold(1e-6f32, |scale, slope| scale.max(slope.abs()));
-                let mut slopes = gradient.iter();
+                let scale = f64::from(gradient.iter().fold(1e-6f32, |scale, value| scale.max(value.abs())));
+                let (mut checked, mut values) = (0, gradient.iter());
                 for place in 0..weights.len() {
                     for index in 0..weights[place].len() {
-                        let own = weights[place][index];
+                        let weight = weights[place][index];
                         let mut loss = |step: f32| {
-                            weights[place][index] = own + step;
+                            weights[place][index] = weight + step;
                             fused(&config, &data, &weights).0
                         };
-                        // The differences on both sides, which agree but at the corners of relu and hinge.
                         let sides = [loss(STEP) - whole, whole - loss(-STEP)].map(|rise| rise / f64::from(STEP));
-                        weights[place][index] = own;
-                        let slope = f64::from(*slopes.next().unwrap());
-                        // There may be several of them within a step.
-                        let corners = activation == Activation::Relu && !hidden.is_empty() || name == "hinge";
-                        let slack = if corners { 0.3 } else { 0.01 } * f64::from(scale) + noise;
-                        let [low, high] = [sides[0].min(sides[1]) - slack, sides[0].max(sides[1]) + slack];
-                        let near = if corners {
-                            (low..=high).contains(&slope)
-                        } else {
-                            (slope - (sides[0] + sides[1]) / 2.0).abs() <= slack
-                        };
-                        assert!(near, "{name}, {activation}, {hidden:?}, {place}/{index}: {slope}, not {sides:?}");
+                        weights[place][index] = weight;
+                        let gradient = f64::from(*values.next().unwrap());
+                        // Relu and hinge have corners, at which the one-sided differences disagree.
+                        let is_smooth = activation != Activation::Relu && name != "hinge";
+                        if !is_smooth && (sides[0] - sides[1]).abs() > 0.02 * scale + 2.0 * noise {
+                            continue;
+                        }
+                        let error = (gradient - (sides[0] + sides[1]) / 2.0).abs();
+                        let what = format!("{name}, {activation}, {hidden:?}, {place}/{index}");
+                        assert!(error <= 0.02 * scale + noise, "{what}: {gradient}, not {sides:?}");
+                        checked += 1;
                     }
                 }
-                assert!(slopes.next().is_none());
+                assert!(values.next().is_none());
+                assert!(2 * checked >= gradient.len(), "{name}, {activation}, {hidden:?}: {checked}");
             }
         }
     }

@@ -218,12 +218,12 @@ impl Workspace {
         (WAVE / (self.shape.features() + self.shape.values_per_document()).max(1)).clamp(DOCUMENTS, 1 << 12)
     }
 
-    /// Prepares a batch of so many documents.
+    /// Prepares a batch of this number of documents.
     fn begin(&mut self, documents: usize) {
         let fitting = documents / (DOCUMENTS + self.shape.len() / WEIGHTS);
         let least = if documents < SHARED { 1 } else { 2 };
         let count = fitting.clamp(least, PARTS);
-        // A power of two leaves none of so many threads waiting for a last part.
+        // A power of two, so that no thread waits for the last part.
         self.active = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
         if self.parts.len() < self.active {
             self.parts.resize_with(self.active, Part::default);
@@ -385,7 +385,7 @@ fn keep_first(failed: &Mutex<Option<(usize, Error)>>, place: usize, error: Error
     }
 }
 
-/// Refuses hidden units that do not fit into memory for so many documents.
+/// Refuses hidden units that do not fit into memory for this number of documents.
 fn ask_for_units(shape: &NetShape, documents: usize) -> Result<()> {
     let values = (documents as u64).saturating_mul(shape.values_per_document() as u64);
     let what = format!("{} hidden units for {documents} documents", shape.units());

@@ -12,7 +12,7 @@ const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
 type Check = (&'static str, Option<f64>, Option<[f64; 5]>);
 
 /// Values that agree with Rax, LightGBM and XGBoost, or were computed by brute force; rounded to six digits.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 12] = [
     ("ranknet", Some(10.848086), Some([2.121466, -0.419533, -1.946374, 2.440600, -2.196159])),
     ("lambdarank:ndcg", Some(1.344197), Some([0.138972, -0.037590, -0.221437, 0.505351, -0.385296])),
     ("lambdarank:map", None, Some([0.239140, -0.299493, -0.411738, 0.678743, -0.206653])),
@@ -21,12 +21,14 @@ const CHECKS: [Check; 10] = [
     ("arp-loss2", Some(28.894528), Some([6.057319, 0.044194, -5.196732, 6.993524, -7.898305])),
     ("ndcg-loss1", Some(3.160013), Some([0.532819, 0.192908, -0.321860, 0.621277, -1.025144])),
     ("ndcg-loss2", Some(1.095203), Some([0.295183, 0.201268, -0.086549, 0.134294, -0.544197])),
+    ("ndcg-loss2-topk@1", Some(2.743808), Some([0.775204, 0.462476, -0.189405, 0.348909, -1.397185])),
+    ("ndcg-loss2-topk@3", Some(1.427151), Some([0.321518, 0.344661, -0.141155, 0.151839, -0.676863])),
     ("ndcg-loss2++:mu=5", Some(7.415284), None),
     ("ndcg-loss2++:mu=10", Some(12.891301), None),
 ];
 
 /// One of every kind, with truncation, sigma and ties.
-const ALL: [&str; 27] = [
+const ALL: [&str; 29] = [
     "ranknet",
     "ranknet:ties",
     "ranknet@3:sigma=2",
@@ -40,6 +42,8 @@ const ALL: [&str; 27] = [
     "ndcg-loss2@5",
     "ndcg-loss2++:mu=5",
     "ndcg-loss2++@3:mu=10:sigma=2",
+    "ndcg-loss2-topk@2",
+    "ndcg-loss2-topk@10:sigma=2",
     "rr-gap",
     "rr-gap@3:sigma=2",
     "lambdarank:ndcg",

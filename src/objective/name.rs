@@ -132,6 +132,8 @@ mod tests {
             "ndcg-loss2",
             "ndcg-loss2++:mu=5",
             "ndcg-loss2++@5:mu=0.5",
+            "ndcg-loss2-topk",
+            "ndcg-loss2-topk@10:sigma=2",
             "lambdarank:ndcg",
             "lambdarank:ndcg@10",
             "lambdarank:map:rel=2",

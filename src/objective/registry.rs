@@ -5,7 +5,7 @@ use super::loss::Loss;
 use super::name::PAIR_PARAMETERS;
 use super::pairwise::{LogBase, PairLoss};
 use super::smooth::{approx_ndcg, exponential, hinge, listnet, rankcosine, softrank, squared_error};
-use super::weight::{PairWeight, arp1, arp2, ndcg1, ndcg2, ranknet, rr_gap};
+use super::weight::{PairWeight, arp1, arp2, ndcg1, ndcg2, ndcg2_topk, ranknet, rr_gap};
 use crate::error::Result;
 use crate::name::{Cutoff, Named, Parameter, Parameters, Spelling};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ pub static OBJECTIVES: &[ObjectiveEntry] = &[
     ndcg1::ROW,
     ndcg2::ROW,
     ndcg2::PLUS_PLUS_ROW,
+    ndcg2_topk::ROW,
     rr_gap::ROW,
     lambdarank::ROW,
     listnet::ROW,
@@ -46,6 +47,8 @@ pub struct ObjectiveEntry {
 pub(super) enum Make {
     /// A logistic pair loss with a pair weight.
     Pairs(LogBase, fn(&Parameters) -> Arc<dyn PairWeight>),
+    /// The same without truncation: a cutoff in the name is a setting of the weight.
+    AllPairs(LogBase, fn(&Parameters) -> Arc<dyn PairWeight>),
     /// A pair loss whose weight is derived from the metric in the name.
     Metric(fn(&Parameters) -> Result<Arc<dyn Loss>>),
     /// Any other loss.
@@ -69,14 +72,14 @@ impl Named for ObjectiveEntry {
 
     fn shared_parameters(&self) -> &'static [Parameter] {
         match self.make {
-            Make::Pairs(..) | Make::Metric(_) => PAIR_PARAMETERS,
+            Make::Pairs(..) | Make::AllPairs(..) | Make::Metric(_) => PAIR_PARAMETERS,
             Make::Smooth(_) => &[],
         }
     }
 
     fn cutoff(&self) -> Cutoff {
         match self.make {
-            Make::Pairs(..) => Cutoff::First,
+            Make::Pairs(..) | Make::AllPairs(..) => Cutoff::First,
             Make::Metric(_) => Cutoff::OfMetric,
             Make::Smooth(_) => Cutoff::No,
         }
@@ -92,9 +95,13 @@ impl ObjectiveEntry {
     /// Creates the loss with these parameters.
     pub(super) fn loss(&self, parameters: &Parameters) -> Result<Arc<dyn Loss>> {
         match self.make {
-            Make::Pairs(base, weight) => {
-                let title = [self.name.to_owned(), self.own_parameters(parameters)];
-                let (truncation, sigma) = (parameters.cutoff(), parameters.number("sigma"));
+            Make::Pairs(base, weight) | Make::AllPairs(base, weight) => {
+                let (of_weight, truncation) = match self.make {
+                    Make::AllPairs(..) => (parameters.cutoff(), None),
+                    _ => (None, parameters.cutoff()),
+                };
+                let head = Spelling::new(self.name).cutoff(of_weight).finish();
+                let (title, sigma) = ([head, self.own_parameters(parameters)], parameters.number("sigma"));
                 let assignment = super::name::assignment(parameters)?;
                 let loss = PairLoss::new("", weight(parameters));
                 Ok(Arc::new(PairLoss { title, base, truncation, sigma, assignment, ..loss }))

@@ -14,6 +14,7 @@ pub(super) enum KernelForm {
     Discounts,
     Rest,
     Distance,
+    Lower,
     FallOrRise,
     Own,
 }
@@ -27,6 +28,7 @@ impl From<PairForm> for KernelForm {
             PairForm::Discounts => KernelForm::Discounts,
             PairForm::Rest => KernelForm::Rest,
             PairForm::Distance { .. } => KernelForm::Distance,
+            PairForm::Lower => KernelForm::Lower,
             PairForm::FallOrRise => KernelForm::FallOrRise,
             PairForm::Own => KernelForm::Own,
         }
@@ -37,7 +39,8 @@ impl From<PairForm> for KernelForm {
 const BLOCK: u32 = 128;
 
 /// Weight of a pair: `a` and `b` are the values of the documents, `upper` is the first value of the higher-ranked
-/// document, and `rises` whether the preferred document is ranked lower.
+/// document, `near` the nearness of the ranks with its factor, and `rises` whether the preferred document is ranked
+/// lower.
 #[cube]
 fn weight(
     a: f32,
@@ -55,6 +58,7 @@ fn weight(
         KernelForm::Discounts => (a - a_other).abs() * (b - b_other).abs(),
         KernelForm::Rest => (a - a_other).abs() * (b - b_other).abs() / (1.0f32 - upper),
         KernelForm::Distance => (a - a_other).abs() * ((b - b_other).abs() + near),
+        KernelForm::Lower => (a - a_other).abs() * near,
         KernelForm::FallOrRise => select(rises, (b - b_other).abs(), (a - a_other).abs()),
     }
 }
@@ -148,6 +152,8 @@ pub(super) fn pairs(
                 let distance = max(p, q) - min(p, q);
                 let near = if comptime!(form == KernelForm::Distance) {
                     tables[(table_length + distance) as usize]
+                } else if comptime!(form == KernelForm::Lower) {
+                    select(p < q, b_other, b) * tables[(table_length + distance) as usize]
                 } else {
                     0.0f32.runtime()
                 };

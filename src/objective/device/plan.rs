@@ -71,7 +71,7 @@ impl Plan {
         // One more rank than the longest list has documents, for bounds beyond its end.
         let mut tables = table(loss, form, rule, longest + 2)?;
         let table_length = tables.len();
-        if let PairForm::Distance { share } = form {
+        if let Some(share) = form.share_of_nearness() {
             tables.extend((0..longest).map(|distance| (share * nearness(distance)) as f32));
         }
         let mut fixed = classes;

@@ -37,10 +37,14 @@ pub(super) fn moments<const LOSS: bool, const HESSIAN: bool>(node: &mut Node<'_>
 }
 
 pub(super) fn tensors(pairs: &PairTensors, share: f64) -> Tensor<3> {
+    pairs.gap() * (pairs.discounts() + near(pairs).mul_scalar(share))
+}
+
+/// `delta` of every pair.
+pub(super) fn near(pairs: &PairTensors) -> Tensor<3> {
     // Avoid distance 0, which occurs only between a document and itself. This is not a pair.
     let distance = pairs.distance().clamp_min(1.0);
-    let near = discount_gap(distance.clone(), distance.ones_like()).mul_scalar(share);
-    pairs.gap() * (pairs.discounts() + near)
+    discount_gap(distance.clone(), distance.ones_like())
 }
 
 /// `1/log2(1 + a) - 1/log2(1 + a + m)` without cancellation: in single precision, the terms differ by less than their

@@ -12,6 +12,7 @@
 //! | [`PairForm::Discounts`] | `(a_i - a_j) abs(b_i - b_j)` | and `b` decreases with the rank |
 //! | [`PairForm::Rest`] | the same, divided by `1 - a` of the upper document | and `a` is below 1 |
 //! | [`PairForm::Distance`] | `(a_i - a_j) (abs(b_i - b_j) + share delta_ij)` | `b` is optional |
+//! | [`PairForm::Lower`] | `(a_i - a_j) b delta_ij`, with `b` of the lower document | `a` increases with the label |
 //! | [`PairForm::FallOrRise`] | `a_i - a_j` if `i` is above `j`, else `b_j - b_i` | both decrease with the rank |
 //! | [`PairForm::Own`] | `a_i` | any |
 
@@ -20,6 +21,7 @@ mod discounts;
 mod distance;
 mod fall_or_rise;
 mod gap;
+mod lower;
 mod own;
 mod rest;
 
@@ -34,6 +36,7 @@ use burn::tensor::Tensor;
 use constant::Constant;
 use discounts::Discounts;
 use gap::Gap;
+use lower::Lower;
 use rest::Rest;
 
 /// The form of a pair weight: a function of the values of two documents.
@@ -56,6 +59,8 @@ pub enum PairForm {
         /// Factor of `delta_ij`.
         share: f64,
     },
+    /// Difference of the first values times the second value of the lower document times `delta_ij`.
+    Lower,
     /// Difference of the first values if the preferred document is above, of the second values if it is below.
     FallOrRise,
     /// First value of the preferred document; all pairs, in both directions.
@@ -77,9 +82,19 @@ impl PairForm {
                 let far = if values.second.is_empty() { 0.0 } else { discounts() };
                 gap() * (far + share * distance::nearness(i.abs_diff(j)))
             }
+            PairForm::Lower => gap() * values.second[i.max(j)] * distance::nearness(i.abs_diff(j)),
             PairForm::FallOrRise if i < j => gap(),
             PairForm::FallOrRise => values.second[j] - values.second[i],
             PairForm::Own => values.first[i],
+        }
+    }
+
+    /// Returns the factor of `delta_ij`, if the weight depends on the distance of ranks.
+    pub(super) fn share_of_nearness(self) -> Option<f64> {
+        match self {
+            PairForm::Distance { share } => Some(share),
+            PairForm::Lower => Some(1.0),
+            _ => None,
         }
     }
 
@@ -100,6 +115,7 @@ impl PairForm {
             (PairForm::Discounts, false) => grid.run::<Discounts>(task),
             (PairForm::Rest, _) => grid.run::<Rest>(task),
             (PairForm::Distance { .. }, _) => grid.run::<distance::Distance>(task),
+            (PairForm::Lower, _) => grid.run::<Lower>(task),
             (PairForm::Own, _) => grid.run::<Own>(task),
         }
     }
@@ -112,6 +128,7 @@ impl PairForm {
             PairForm::Discounts => node.sweep::<Discounts, 4, LOSS, HESSIAN>(Discounts, cut),
             PairForm::Rest => node.sweep::<Rest, 4, LOSS, HESSIAN>(Rest, cut),
             PairForm::Distance { share } => distance::moments::<LOSS, HESSIAN>(node, cut, share),
+            PairForm::Lower => lower::moments::<LOSS, HESSIAN>(node, cut),
             PairForm::FallOrRise => node.sweep::<FallOrRise, 2, LOSS, HESSIAN>(FallOrRise, cut),
             PairForm::Own => node.sweep::<Own, 2, LOSS, HESSIAN>(Own, cut),
         }
@@ -125,6 +142,7 @@ impl PairForm {
             PairForm::Discounts => pairs.gap() * pairs.discounts(),
             PairForm::Rest => pairs.gap() * pairs.discounts() / pairs.rest_of_upper(),
             PairForm::Distance { share } => distance::tensors(pairs, share),
+            PairForm::Lower => lower::tensors(pairs),
             PairForm::FallOrRise => pairs.gap() * pairs.above() - pairs.second_gap() * pairs.below(),
             PairForm::Own => pairs.own(),
         }
@@ -139,7 +157,7 @@ impl PairForm {
             PairForm::Constant { ties: false } => 700,
             PairForm::Gap | PairForm::FallOrRise => 800,
             PairForm::Discounts | PairForm::Rest => 1_400,
-            PairForm::Distance { .. } => 10_000,
+            PairForm::Distance { .. } | PairForm::Lower => 10_000,
         }
     }
 }

@@ -38,10 +38,11 @@ impl PairLoss {
         }
         grid.second.extend(ranked.values.second.iter().map(|&value| value as f32));
         grid.second.resize(n, 0.0);
-        match form {
-            PairForm::Distance { share } => ranked.values.add_nearness(n, share, &mut grid.near),
-            PairForm::Rest => grid.upper.extend(ranked.values.first.iter().map(|&first| (1.0 - first).recip() as f32)),
-            _ => {}
+        if let Some(share) = form.share_of_nearness() {
+            ranked.values.add_nearness(n, share, &mut grid.near);
+        }
+        if form == PairForm::Rest {
+            grid.upper.extend(ranked.values.first.iter().map(|&first| (1.0 - first).recip() as f32));
         }
         grid.starts.extend(1..=ranked.top as u32);
         grid.append(ranked, 0..n as u32);

@@ -164,6 +164,12 @@ impl<'a> PairTensors<'a> {
         self.above().neg().add_scalar(1.0)
     }
 
+    /// `b` of the lower document.
+    pub fn second_of_lower(&self) -> Tensor<3> {
+        let (i, j) = self.tile.sides(&self.second[0]);
+        i * self.below() + j * self.above()
+    }
+
     /// `1 - a` of the upper document.
     pub fn rest_of_upper(&self) -> Tensor<3> {
         let [(i, j), (rest_i, rest_j)] = self.first.each_ref().map(|value| self.tile.sides(value));

@@ -18,6 +18,7 @@ mod mrr_swap;
 mod ndcg;
 pub(super) mod ndcg1;
 pub(super) mod ndcg2;
+pub(super) mod ndcg2_topk;
 mod prepared;
 pub(super) mod ranknet;
 pub(super) mod rr_gap;
@@ -179,7 +180,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     /// All weights that have a form, by objective.
-    const ALL: [&str; 26] = [
+    const ALL: [&str; 29] = [
         "ranknet",
         "ranknet:ties",
         "arp-loss1",
@@ -189,6 +190,9 @@ mod tests {
         "ndcg-loss2",
         "ndcg-loss2++:mu=5",
         "ndcg-loss2++@4:mu=0",
+        "ndcg-loss2-topk",
+        "ndcg-loss2-topk@1",
+        "ndcg-loss2-topk@5",
         "rr-gap",
         "rr-gap@3",
         "lambdarank:ndcg",
@@ -269,6 +273,7 @@ mod tests {
             super::PairForm::Discounts,
             super::PairForm::Rest,
             super::PairForm::Distance { share: 1.0 },
+            super::PairForm::Lower,
         ] {
             let objective = Objective::custom("missing", std::sync::Arc::new(MissingValues(form)));
             let batch = crate::objective::Batch { labels: &[1.0, 0.0, 2.0], offsets: &[0, 3] };

@@ -64,7 +64,7 @@ impl Values {
             PairForm::Gap | PairForm::Own => [1, 0],
             // The second values are optional.
             PairForm::Distance { .. } => [1, usize::from(!self.second.is_empty())],
-            PairForm::Discounts | PairForm::Rest | PairForm::FallOrRise => [1, 1],
+            PairForm::Discounts | PairForm::Rest | PairForm::Lower | PairForm::FallOrRise => [1, 1],
         };
         for (which, needed, length) in
             [("first", needed[0], self.first.len()), ("second", needed[1], self.second.len())]

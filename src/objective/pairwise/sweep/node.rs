@@ -203,6 +203,12 @@ impl Node<'_> {
         join(documents.len(), || dispatch(down), || dispatch(up)).0
     }
 
+    /// Discards the sums of earlier sweeps, for sweeps that only add.
+    pub fn clear_sums(&mut self) {
+        let [_, _, sums @ .., _] = &mut self.lines;
+        sums.iter_mut().for_each(|line| line.fill(0.0));
+    }
+
     /// Adds the sums of the latest sweeps to the documents.
     pub(super) fn add_sums<const HESSIAN: bool>(&mut self) {
         let [_, _, above, below, hessian_above, hessian_below, hessian] = &mut self.lines;

@@ -8,6 +8,7 @@ use crate::objective::weight::arp1::Arp1;
 use crate::objective::weight::arp2::Arp2;
 use crate::objective::weight::ndcg1::Ndcg1;
 use crate::objective::weight::ndcg2::Ndcg2;
+use crate::objective::weight::ndcg2_topk::Ndcg2TopK;
 use crate::objective::weight::ranknet::RankNet;
 use crate::objective::weight::{self, MrrSwap};
 use crate::stop::Stop;
@@ -36,6 +37,9 @@ enum Weighting {
     Ndcg2 {
         rho: f64,
         delta: f64,
+    },
+    Ndcg2TopK {
+        k: usize,
     },
     SwapNdcg {
         k: usize,
@@ -99,6 +103,7 @@ impl Kernel {
             Weighting::Arp2 => Arc::new(Arp2),
             Weighting::Ndcg1 => Arc::new(Ndcg1 { k }),
             Weighting::Ndcg2 { rho, delta } => Arc::new(Ndcg2 { rho, delta, k }),
+            Weighting::Ndcg2TopK { k } => Arc::new(Ndcg2TopK { k: Some(k) }),
             Weighting::SwapNdcg { k } => weight::lambdarank(Arc::new(Ndcg { k: Some(k), gain })),
             Weighting::SwapAp { k, threshold } => weight::lambdarank(Arc::new(Ap { k, threshold })),
             Weighting::SwapRr { k, threshold } => Arc::new(MrrSwap { k, threshold }),
@@ -214,7 +219,8 @@ fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
     let gain = |place: usize| {
         let mut ideal = ranked.to_vec();
         ideal.sort_by(|a, b| b.total_cmp(a));
-        let terms = ideal.iter().take(cut).enumerate();
+        let counted = if let Weighting::Ndcg2TopK { k } = kernel.weighting { k } else { cut };
+        let terms = ideal.iter().take(counted).enumerate();
         let ideal: f64 = terms.map(|(place, &label)| kernel.gain().of(label) * discount(place as f64 + 1.0)).sum();
         if ideal > 0.0 { kernel.gain().of(ranked[place]) / ideal } else { 0.0 }
     };
@@ -230,6 +236,11 @@ fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
             let distance = (rank_i - rank_j).abs();
             let far = (discount(rank_i) - discount(rank_j)).abs();
             (rho * far + delta * (discount(distance) - discount(distance + 1.0))) * (gain(i) - gain(j))
+        }
+        Weighting::Ndcg2TopK { k } if better => {
+            let (distance, lower) = ((rank_i - rank_j).abs(), rank_i.max(rank_j));
+            let kept = if lower > *k as f64 { 1.0 - discount(lower) } else { 1.0 };
+            (discount(distance) - discount(distance + 1.0)) * (gain(i) - gain(j)) / kept
         }
         Weighting::SwapNdcg { k } => swap(&Plain::Ndcg(*k, kernel.gain)),
         Weighting::SwapAp { k, threshold } => swap(&Plain::Ap(k.unwrap_or(usize::MAX), *threshold)),
@@ -272,6 +283,7 @@ fn formulas() -> Vec<Weighting> {
         Weighting::Ndcg2 { rho: 0.0, delta: 0.0 },
     ];
     for k in [1, 3, 10, 1_000] {
+        all.push(Weighting::Ndcg2TopK { k });
         all.push(Weighting::SwapNdcg { k });
         all.push(Weighting::SwapAp { k: Some(k), threshold: 1.0 });
         all.push(Weighting::SwapRr { k: Some(k), threshold: 2.0 });

@@ -41,12 +41,13 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
     let device = device::open("auto").unwrap();
     let data = Synthetic { queries: 1000, documents: 30, features: 50, ..Synthetic::polynomial() };
     let data = data.generator().unwrap().dataset().unwrap();
-    // Steps are relative to the norm of the weights, which depends on sigma: a steep sigmoid gives small weights, so that a step
+    // How far an absolute step leads depends on the norm of the weights, and so on sigma: a steep sigmoid gives small weights, so that a step
     // of 0.1 is visible through the noise of few queries.
     let trained = lambdarank("lambdarank:ndcg:sigma=4", "ndcg", 12, &data, &device);
     let ndcg = parse("ndcg").unwrap();
     let options = CertifyOptions {
         steps: vec![burnrank::analysis::optimality::COARSE_STEPS.to_vec()],
+        relative: false,
         ..CertifyOptions::default()
     };
     let result = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
@@ -81,7 +82,7 @@ fn the_papers_scale() {
         let evaluated = parse(metric).unwrap();
         for (what, control) in [("learned", false), ("random", true)] {
             for steps in CertifyOptions::default().steps {
-                let options = CertifyOptions { steps: vec![steps], ..CertifyOptions::default() };
+                let options = CertifyOptions { steps: vec![steps], relative: false, ..CertifyOptions::default() };
                 let run = if control { certify_control } else { certify };
                 let start = Instant::now();
                 let result =
@@ -230,7 +231,18 @@ fn certify_writes_text_json_and_figures() {
     // The same seed gives the same output with any number of threads.
     assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);
     assert_ne!(json(at, &format!("{ask} --seed 5")), found);
-    let output = text(at, &format!("{ask} --steps 0.5 --relative --stop-at-first"));
+    let output = text(at, &format!("{ask} --steps 0.5 --stop-at-first"));
+    assert!(
+        output.contains("50% of |w|") && output.contains(", |w| = ") && output.contains("does not prove"),
+        "{output}"
+    );
+    // Relative steps are reported as distances.
+    let norm = found["certificate"]["length"].as_f64().unwrap();
+    assert_eq!(found["certificate"]["reports"][0]["steps"][9].as_f64().unwrap(), norm);
+    let absolute = json(at, &format!("{ask} --absolute"));
+    assert_eq!(absolute["certificate"]["reports"][0]["steps"][9], 1.0);
+    let output = text(at, &format!("{ask} --steps 0.5 --absolute --stop-at-first"));
+    assert!(!output.contains("of |w|"), "{output}");
     assert!(output.contains("random weights of the same norm") && output.contains("Each weight alone"), "{output}");
     assert_error(at, "certify --model model --data all.txt --steps 0.1,x", 2, "'x' is not a number");
     assert_error(at, "certify --model model --data all.txt --steps 0", 2, "step 0");

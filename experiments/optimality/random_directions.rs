@@ -38,6 +38,7 @@ pub fn try_directions(
         let options = CertifyOptions {
             directions: Some(directions),
             steps: steps.iter().map(|steps| steps.to_vec()).collect(),
+            relative: false,
             curves: directions,
             seed: seed.wrapping_add(1 << 32),
             ..CertifyOptions::default()

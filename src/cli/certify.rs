@@ -21,12 +21,17 @@ Examples:
   burnrank certify --model model --data train.txt
   burnrank certify --model model --data train.txt --metric map --control
   burnrank certify --model model --data train.txt --figure curves.svg
-  burnrank certify --model model --data train.txt --steps 0.1,0.2,0.5 --relative
+  burnrank certify --model model --data train.txt --steps 0.02,0.05,0.1,0.2
   burnrank certify --model model --data train.txt --each-weight --json
 
-Evaluates the metric at steps along random directions in weight space. By default 459 directions: if 1% of all \
+Evaluates the metric at steps along random directions in weight space. Steps are fractions of |w|, the norm of the \
+model's weights. By default 459 directions: if 1% of all \
 directions improved the metric, the chance of sampling none of them would be below 1%. An improvement disproves a local \
 optimum. No improvement only bounds the share of directions that improve the metric at these steps.";
+
+/// What the result means.
+const LIMITS: &str = "An improvement disproves a local optimum; without one, the test does not prove an optimum, but bounds \
+                      the share of directions that improve this metric on this data at these steps.";
 
 /// Test whether a model is at a local optimum of a metric
 #[derive(Debug, clap::Args)]
@@ -50,12 +55,13 @@ pub struct Args {
     /// Number of random directions [default: follows from --epsilon and --delta]
     #[arg(long, value_name = "N")]
     directions: Option<usize>,
-    /// Step sizes, as in 0.1,0.2,0.5; may be repeated for several sets [default: 0.1 to 1, and 0.001 to 0.01]
+    /// Step sizes as fractions of the norm of the weights, as in 0.1,0.2; may be repeated for several sets [default: 0.1
+    /// to 1, and 0.001 to 0.01]
     #[arg(long, value_name = "LIST")]
     steps: Vec<String>,
-    /// Multiply step sizes by the norm of the model's weights
+    /// Use step sizes as distances instead of fractions of the norm of the weights
     #[arg(long)]
-    relative: bool,
+    absolute: bool,
     /// Stop at the first direction that improves the metric
     #[arg(long)]
     stop_at_first: bool,
@@ -128,7 +134,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(each_weight) = &each_weight {
         text += &weights_text(each_weight);
     }
-    text += &("\n".to_owned() + &about(args, &model, &certificate));
+    text += &("\n".to_owned() + &paragraph(LIMITS) + "\n" + &about(args, &model, &certificate));
     ui::print(&text)
 }
 
@@ -137,7 +143,7 @@ fn options(args: &Args) -> anyhow::Result<CertifyOptions> {
         epsilon: args.epsilon,
         delta: args.delta,
         directions: args.directions,
-        relative: args.relative,
+        relative: !args.absolute,
         stop_at_first: args.stop_at_first,
         seed: args.seed,
         conventions: args.evaluation.conventions(),
@@ -194,12 +200,12 @@ fn verdict(certificate: &Certificate) -> String {
         return format!(
             "{}: at steps of {}, {} of {directions} {verb} {metric}, at best from {} to {} (direction {}, step {}).",
             heading("Not a local optimum"),
-            step_range(&report.steps),
+            certificate.steps(&report.steps),
             count(report.rising),
             number(certificate.value),
             number(best.value),
             best.direction,
-            number(best.step)
+            certificate.step(best.step)
         );
     }
     let share = certificate.reports.iter().filter_map(|report| report.share).fold(0.0, f64::max);
@@ -228,11 +234,11 @@ fn table(certificate: &Certificate, control: Option<&Certificate>) -> String {
             let change = if certificate.cost { -report.best.rise } else { report.best.rise };
             table.row([
                 whose.to_owned(),
-                step_range(&report.steps),
+                certificate.steps(&report.steps),
                 format!("{} of {}", count(report.rising), count(report.directions)),
                 count(report.flat),
                 signed(change),
-                number(report.best.step),
+                certificate.step(report.best.step),
             ]);
         }
     }
@@ -254,7 +260,7 @@ fn control_verdict(control: &Certificate) -> String {
 fn about(args: &Args, model: &Model, certificate: &Certificate) -> String {
     let lines = [
         format!(
-            "{}: {}, {} of norm {}",
+            "{}: {}, {}, |w| = {}",
             input::name(&args.model),
             model.info.ranker.architecture,
             counted(certificate.weights, "weight", "weights"),
@@ -276,15 +282,6 @@ fn about(args: &Args, model: &Model, certificate: &Certificate) -> String {
         certificate.conventions.clone(),
     ];
     lines.iter().map(|line| paragraph(line)).collect()
-}
-
-/// Returns the first and the last step, as in "0.1 to 1".
-fn step_range(steps: &[f64]) -> String {
-    match steps {
-        [] => "none".to_owned(),
-        [only] => number(*only),
-        [first, .., last] => format!("{} to {}", number(*first), number(*last)),
-    }
 }
 
 fn share_text(share: f64) -> String {
@@ -335,6 +332,5 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!([0.5, -0.5, 0.0].map(signed), ["+0.5", "-0.5", "0"]);
         assert_eq!(share_text(0.1), "10%");
-        assert_eq!((step_range(&[0.1, 0.2, 1.0]), step_range(&[0.5])), ("0.1 to 1".into(), "0.5".into()));
     }
 }

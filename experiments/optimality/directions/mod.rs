@@ -263,7 +263,8 @@ fn run_cell(
     let other = Net::random(train.n_features(), cell.shape, seed.wrapping_add(1 << 50));
     let random = count(&other, &stages, &COARSE_STEPS)?;
     ticker.tick(0.9);
-    let options = CertifyOptions { steps: vec![sizes.weight_steps.to_vec()], ..CertifyOptions::default() };
+    let options =
+        CertifyOptions { steps: vec![sizes.weight_steps.to_vec()], relative: false, ..CertifyOptions::default() };
     let alone = each_weight(&trained.last.ranker(device)?, train, &*metric, device, &options, &mut |_| ())?;
     Ok(NetResult {
         record: TrainingRecord::new(tuned, &trained),

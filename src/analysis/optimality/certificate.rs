@@ -23,8 +23,10 @@ pub struct Certificate {
     pub documents: usize,
     /// Number of weights.
     pub weights: usize,
-    /// Euclidean norm of the weights: the scale for steps.
+    /// Euclidean norm of the weights, `|w|`.
     pub length: f64,
+    /// Whether steps were given as fractions of `|w|`. The steps of reports are distances.
+    pub relative: bool,
     /// Metric value at the model's weights.
     pub value: f64,
     /// Fraction of improving directions to refute.
@@ -104,6 +106,21 @@ impl Certificate {
         self.reports.iter().all(StepReport::holds)
     }
 
+    /// Formats a distance, as a percentage of `|w|` if steps are relative to it.
+    pub fn step(&self, distance: f64) -> String {
+        if self.relative { format!("{}%", number(100.0 * distance / self.length)) } else { number(distance) }
+    }
+
+    /// Formats the range of steps: "0.1 to 1", or "10% to 100% of |w|".
+    pub fn steps(&self, distances: &[f64]) -> String {
+        let unit = if self.relative { " of |w|" } else { "" };
+        match distances {
+            [] => "none".to_owned(),
+            [only] => self.step(*only) + unit,
+            [first, .., last] => format!("{} to {}{unit}", self.step(*first), self.step(*last)),
+        }
+    }
+
     /// Improvement of `value` over the value at the model's weights.
     pub(super) fn improvement(&self, value: f64) -> f64 {
         if self.cost { self.value - value } else { value - self.value }
@@ -157,7 +174,7 @@ impl StepReport {
 
     fn describe(&self, certificate: &Certificate) -> String {
         let (metric, directions) = (&certificate.metric, self.directions);
-        let range = self.range();
+        let range = format!("step{} {}", if self.steps.len() == 1 { "" } else { "s" }, certificate.steps(&self.steps));
         let percent = |share: f64| format!("{}%", number(100.0 * share));
         match (self.miss, self.share) {
             (Some(miss), Some(share)) => format!(
@@ -175,18 +192,9 @@ impl StepReport {
                 self.rising,
                 self.best.direction,
                 number(self.best.rise),
-                number(self.best.step),
+                certificate.step(self.best.step),
                 improve = if self.rising == 1 { "improves" } else { "improve" }
             ),
-        }
-    }
-
-    /// The range of steps as text: "steps 0.1 to 1".
-    fn range(&self) -> String {
-        match (self.steps.first(), self.steps.last()) {
-            (Some(first), Some(last)) if first != last => format!("steps {} to {}", number(*first), number(*last)),
-            (Some(only), _) => format!("step {}", number(*only)),
-            _ => "no steps".to_owned(),
         }
     }
 }
@@ -204,6 +212,7 @@ mod tests {
             documents: 2,
             weights: 3,
             length: 1.0,
+            relative: false,
             value: 0.5,
             epsilon: 0.01,
             delta: 0.01,
@@ -246,6 +255,16 @@ mod tests {
         assert!(report.miss.unwrap() <= 0.01 && report.share.unwrap() <= 0.01);
         let expected = "None of 459 random directions improves ndcg at step 0.1. If 1% or more of all directions improved it, 459 \
                         draws would miss them with probability at most 0.009921; at 99% confidence fewer than 0.9983% improve it.";
+        assert_eq!(report.statement, expected);
+    }
+
+    #[test]
+    fn relative_steps_are_percentages_of_the_norm() {
+        let certificate = Certificate { length: 2.5, relative: true, ..about(false) };
+        assert_eq!(certificate.step(0.3 * 2.5), "30%");
+        assert_eq!(certificate.steps(&[0.001 * 2.5, 0.5 * 2.5, 2.5]), "0.1% to 100% of |w|");
+        let report = StepReport::new(&certificate, &[0.25], &[0.75], 0);
+        let expected = "Not a local optimum at step 10% of |w|: 1 of 1 random directions improves ndcg, direction 0 by 0.25 at step 10%.";
         assert_eq!(report.statement, expected);
     }
 

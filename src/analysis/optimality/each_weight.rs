@@ -65,9 +65,8 @@ pub fn each_weight(
     progress: &mut dyn FnMut(f64),
 ) -> Result<EachWeight> {
     let net = MovableNet::of(ranker)?;
-    let scale = if options.relative { norm(net.weights.iter().map(|&w| f64::from(w))) } else { 1.0 };
-    let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     check_steps(&options.steps.concat())?;
+    let steps = options.distances(norm(net.weights.iter().map(|&w| f64::from(w))))?;
     let moves: Vec<f64> = steps.iter().map(|step| -step).chain(steps.iter().copied()).collect();
     let sweep = Sweep::new(&net, data, metric, options.conventions)?;
     let (cost, count) = (metric.is_cost(), net.weights.len());

@@ -109,6 +109,7 @@ fn certify_net(
         documents: data.n_documents(),
         weights: net.weights.len(),
         length,
+        relative: options.relative,
         value: sweep.value,
         epsilon: options.epsilon,
         delta: options.delta,
@@ -117,8 +118,7 @@ fn certify_net(
         seed: options.seed,
         reports: Vec::new(),
     };
-    let scale = if options.relative { length } else { 1.0 };
-    let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
+    let steps = options.distances(length)?;
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
     // Directions are stored twice: as drawn, and in the order in which scoring uses them.
     let each = 2 * memory::bytes_of::<f32>(net.weights.len() as u64);

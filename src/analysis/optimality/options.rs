@@ -21,7 +21,8 @@ pub struct CertifyOptions {
     pub directions: Option<usize>,
     /// Sets of steps; each set gets its own verdict.
     pub steps: Vec<Vec<f64>>,
-    /// Whether steps are relative to the norm of the weights. The ranking of a linear net does not depend on the norm.
+    /// Whether steps are fractions of the norm of the weights, instead of distances. A distance means little by itself: a
+    /// linear net ranks alike if all its weights are multiplied by a number, and the norm depends on the scaling of features.
     pub relative: bool,
     /// Whether to stop at the first direction that improves the metric, at any step of any set.
     pub stop_at_first: bool,
@@ -35,13 +36,14 @@ pub struct CertifyOptions {
 
 impl Default for CertifyOptions {
     /// The paper's settings: `epsilon` and `delta` 0.01, hence 459 directions; steps 0.1 to 1 and, separately, 0.001 to 0.01.
+    /// The paper does not state their unit; here they are fractions of the norm of the weights.
     fn default() -> Self {
         CertifyOptions {
             epsilon: 0.01,
             delta: 0.01,
             directions: None,
             steps: vec![COARSE_STEPS.to_vec(), FINE_STEPS.to_vec()],
-            relative: false,
+            relative: true,
             stop_at_first: false,
             curves: 4,
             seed: 0,
@@ -65,6 +67,16 @@ impl CertifyOptions {
             return Err(Error::Config("a set of steps is empty: give at least one step".into()));
         }
         Ok(self.directions.unwrap_or(needed))
+    }
+
+    /// Returns the steps of all sets as distances, for weights of this norm.
+    pub(super) fn distances(&self, norm: f64) -> Result<Vec<f64>> {
+        if self.relative && norm == 0.0 {
+            let problem = "all weights are 0, and so are steps relative to their norm: use absolute steps";
+            return Err(Error::Config(problem.into()));
+        }
+        let scale = if self.relative { norm } else { 1.0 };
+        Ok(self.steps.concat().iter().map(|step| step * scale).collect())
     }
 }
 

@@ -68,7 +68,7 @@ fn the_control_is_refuted_and_steps_can_be_relative() {
     let device = device::open("auto").unwrap();
     let long: Vec<f32> = truth.iter().map(|w| w * 50.0).collect();
     let ranker = RankerConfig::linear(5).from_weights(&[long], &device).unwrap();
-    let options = CertifyOptions { relative: true, seed: 3, ..CertifyOptions::default() };
+    let options = CertifyOptions { seed: 3, ..CertifyOptions::default() };
     let ndcg = parse("ndcg").unwrap();
     let certificate = certify(&ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
     assert!(certificate.holds() && (certificate.length - 50.0).abs() < 1e-4);
@@ -78,6 +78,19 @@ fn the_control_is_refuted_and_steps_can_be_relative() {
     let control = certify_control(&ranker, &data, &*ndcg, &device, &options, &mut |share| shares.push(share)).unwrap();
     assert!(!control.holds() && (control.length - 50.0).abs() < 1e-3);
     assert!(shares.is_sorted() && shares.last() == Some(&1.0));
+}
+
+#[test]
+fn relative_steps_do_not_depend_on_the_scale_of_the_weights() {
+    let (_, mut weights) = linear_data();
+    weights[1] += 0.2;
+    let scaled: Vec<f32> = weights.iter().map(|w| w * 0.125).collect();
+    let counts = |weights: &[f32], relative| -> Vec<usize> {
+        let options = CertifyOptions { relative, directions: Some(60), ..CertifyOptions::default() };
+        ask(weights, &options).reports.iter().map(|report| report.rising).collect()
+    };
+    assert_eq!(counts(&weights, true), counts(&scaled, true));
+    assert_ne!(counts(&weights, false), counts(&scaled, false));
 }
 
 #[test]
@@ -94,7 +107,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn each_weight_is_tested_alone() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
-    let options = CertifyOptions { steps: vec![COARSE_STEPS.to_vec()], ..CertifyOptions::default() };
+    let options = CertifyOptions { steps: vec![COARSE_STEPS.to_vec()], relative: false, ..CertifyOptions::default() };
     let ask = |weights: Vec<f32>| {
         let ranker = RankerConfig::linear(5).from_weights(&[weights], &device).unwrap();
         each_weight(&ranker, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap()
@@ -172,6 +185,7 @@ fn invalid_input_is_rejected() {
     assert!(error(vec![1.0; 4], &data, normal()).contains("4 features, the data has 5"));
     let irrelevant = Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 2)]).unwrap();
     assert!(error(vec![1.0], &irrelevant, normal()).contains("no query has documents that ndcg counts as relevant"));
+    assert!(error(vec![0.0; 5], &data, normal()).contains("all weights are 0"));
     assert!(error(truth.clone(), &data, CertifyOptions { steps: vec![vec![-0.1]], ..normal() }).contains("step -0.1"));
     assert!(error(truth.clone(), &data, CertifyOptions { directions: Some(0), ..normal() }).contains("0 directions"));
     assert!(error(truth.clone(), &data, CertifyOptions { steps: vec![], ..normal() }).contains("no steps"));
@@ -187,7 +201,7 @@ fn an_optimum_with_saturated_units_is_certified() {
     let device = device::open("auto").unwrap();
     let shape = RankerConfig::mlp(1, &[1], Activation::Sigmoid);
     let net = shape.from_weights(&[vec![1.0], vec![-17.0], vec![1.0]], &device).unwrap();
-    let options = CertifyOptions { directions: Some(50), ..CertifyOptions::default() };
+    let options = CertifyOptions { directions: Some(50), relative: false, ..CertifyOptions::default() };
     let certificate = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
     assert_eq!(certificate.value, 1.0);
     assert!(certificate.holds(), "{}", certificate.reports[0].statement);
@@ -234,8 +248,8 @@ fn infinite_inputs_of_units_are_evaluated() {
     for activation in [Activation::Sigmoid, Activation::Tanh] {
         let weights = [vec![10.0, 0.0, 0.0, 0.1], vec![0.0; 2], vec![1.0, 1.0]];
         let net = RankerConfig::mlp(2, &[2], activation).from_weights(&weights, &device).unwrap();
-        let options =
-            CertifyOptions { directions: Some(5), steps: vec![vec![1e-40, 0.001]], ..CertifyOptions::default() };
+        let steps = vec![vec![1e-40, 0.001]];
+        let options = CertifyOptions { directions: Some(5), steps, relative: false, ..CertifyOptions::default() };
         let certificate = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
         assert_eq!(certificate.value, 1.0, "{activation}");
         assert!(certificate.reports[0].envelope.iter().all(|at| at.lowest.is_finite()), "{activation}");

@@ -13,7 +13,8 @@ pub fn certificate(out: &Output, certificate: &Certificate) -> anyhow::Result<()
 
 fn panel(area: &Area, certificate: &Certificate, report: &StepReport) -> anyhow::Result<()> {
     // The curves start at the model itself.
-    let steps: Vec<f64> = std::iter::once(0.0).chain(report.steps.iter().copied()).collect();
+    let unit = if certificate.relative { certificate.length } else { 1.0 };
+    let steps: Vec<f64> = std::iter::once(0.0).chain(report.steps.iter().map(|step| step / unit)).collect();
     let from_model = |values: Vec<f64>| -> Vec<(f64, f64)> {
         steps.iter().copied().zip(std::iter::once(certificate.value).chain(values)).collect()
     };
@@ -37,7 +38,7 @@ fn panel(area: &Area, certificate: &Certificate, report: &StepReport) -> anyhow:
         .bold_line_style(palette::GRID)
         .x_label_formatter(&name_step)
         .y_label_formatter(&name_value)
-        .x_desc("step")
+        .x_desc(if certificate.relative { "step / |w|" } else { "step" })
         .y_desc(certificate.metric.clone())
         .draw()
         .map_err(failed)?;

@@ -117,7 +117,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "epochs",
         section: Section::Training,
-        help: "Maximum number of epochs: passes over the training data for nets, trees for boosting, rounds for baselines",
+        help: "Maximum number of epochs; passes over the training data for nets, trees for boosting, rounds for baselines",
         value: Whole(1, u64::MAX),
         kinds: ONE_MODEL,
         default: OfData(

@@ -174,7 +174,7 @@ impl Dataset {
     #[cfg(feature = "cubecl")]
     pub(crate) fn copy_rows(&self, rows: Range<usize>, values: &mut [f32]) {
         if let Some(slice) = self.slice(rows.clone()) {
-            return values.copy_from_slice(here);
+            return values.copy_from_slice(slice);
         }
         let (mut work, mut rest, mut start) = (Vec::new(), values, rows.start);
         while start < rows.end {

@@ -453,7 +453,7 @@ impl Vectorised for Dots<'_> {
             let mut sums = [simd.splat(0.0); DOTS];
             if !ahead.is_empty() {
                 for place in start + DOTS..start + 2 * DOTS {
-                    let next = rows.get(place).or_else(|| ahead.get(place - rows.len())).unwrap_or(&row);
+                    let next = rows.get(place).or_else(|| ahead.get(place - rows.len())).unwrap_or(row);
                     for first in (0..width).step_by(WIDEST) {
                         simd.prefetch(next.as_ptr().wrapping_add(first));
                     }

@@ -82,18 +82,40 @@ fn every_example_runs_and_prints_something() {
 }
 
 #[test]
-fn the_demonstration_of_the_readme_equals_the_results() {
+fn the_demonstration_of_the_pages_equals_the_results() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let results = std::fs::read_to_string(root.join("experiments/results/demo/results.json")).unwrap();
-    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
-    let rows = results["demo"].as_array().unwrap();
-    assert_eq!(rows.len(), 3);
-    for row in rows {
-        let value = |metric: &str| row["test"][metric].as_f64().unwrap();
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let (readme, seeds) = (read("README.md"), read("docs/reproducibility.md"));
+    let results: serde_json::Value = serde_json::from_str(&read("experiments/results/demo/results.json")).unwrap();
+    let runs = results.as_array().unwrap();
+    assert_eq!((runs.len(), &runs[0]["seed"]), (11, &1.into()));
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let difference = |row: &serde_json::Value| {
+        let [mean, low, high] = [&row["mean"], &row["interval"][0], &row["interval"][1]].map(number);
+        (format!("{mean:+.4}"), format!("{low:+.4} to {high:+.4}"))
+    };
+    for (place, row) in runs[0]["demo"].as_array().unwrap().iter().enumerate() {
         let objective = row["objective"].as_str().unwrap();
-        let line = format!("| `{objective}` | {:.4} | {:.4} |", value("ndcg@10"), value("pairs"));
+        let (mean, interval) = difference(&row["difference"]);
+        let minus = if place == 0 { String::new() } else { format!("{mean}, {interval}") };
+        let [value, pairs] = ["ndcg@10", "pairs"].map(|metric| number(&row["test"][metric]));
+        let line = format!("| `{objective}` | {value:.4} | {minus} | {pairs:.4} |");
         assert!(readme.contains(&line), "the README lacks {line}");
+    }
+    for run in runs {
+        let rows = run["demo"].as_array().unwrap();
+        let cell = |row| {
+            let (mean, interval) = difference(row);
+            format!("{mean} ({interval})")
+        };
+        let line = format!(
+            "| {} | {:.4} | {} | {} |",
+            run["seed"],
+            number(&rows[0]["test"]["ndcg@10"]),
+            cell(&rows[1]["difference"]),
+            cell(&rows[2]["difference"])
+        );
+        assert!(seeds.contains(&line), "the page lacks {line}");
     }
 }
 

@@ -82,7 +82,8 @@ impl Team {
     /// # Panics
     /// If a piece panics.
     pub fn each(&self, pieces: usize, task: impl Fn(usize) + Sync) {
-        if self.helpers == 0 || pieces <= 1 {
+        // A round within a piece would replace the task of the outer round.
+        if self.helpers == 0 || pieces <= 1 || IS_AT_WORK.get() {
             return (0..pieces).for_each(task);
         }
         for start in (0..pieces).step_by(PIECES) {
@@ -141,7 +142,12 @@ impl Shared {
         let task = unsafe { &**self.task.get() };
         let outer = IS_AT_WORK.replace(true);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task(piece))) {
-            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*first {
+                // Dropping a payload may panic, which must not happen before the piece is counted.
+                Some(_) => std::mem::forget(panic),
+                None => *first = Some(panic),
+            }
         }
         IS_AT_WORK.set(outer);
         self.done.fetch_add(1, Ordering::Release);
@@ -266,6 +272,35 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn a_round_within_a_piece_does_not_disturb_the_outer_one() {
+        struct OfLeader<'a>(&'a Team, std::thread::ThreadId);
+        // SAFETY: only the thread of the leader uses the team.
+        unsafe impl Sync for OfLeader<'_> {}
+        impl OfLeader<'_> {
+            fn each(&self, task: impl Fn(usize) + Sync) {
+                if std::thread::current().id() == self.1 {
+                    self.0.each(3, task);
+                }
+            }
+        }
+        with_threads(2, || {
+            let team = Team::new();
+            let leader = OfLeader(&team, std::thread::current().id());
+            for _ in 0..200 {
+                let [outer, inner] = [0, 0].map(AtomicUsize::new);
+                team.each(6, |piece| {
+                    outer.fetch_add(piece, Ordering::Relaxed);
+                    leader.each(|piece| {
+                        inner.fetch_add(piece, Ordering::Relaxed);
+                    });
+                });
+                assert_eq!(outer.into_inner(), 15);
+                assert_eq!(inner.into_inner() % 3, 0);
+            }
+        });
     }
 
     #[test]

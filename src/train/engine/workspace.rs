@@ -6,14 +6,15 @@
 //! order. All sizes depend on the data and the net, never on the number of threads, so neither does a bit of the result.
 
 use super::team::{Apart, Team};
-use crate::data::{Dataset, Targets};
+use super::wave::{Wave, dealt};
+use super::work::EpochWork;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::{DocumentRows, NetShape, PartValues, Ranker, RankerConfig};
-use crate::objective::{Batch, Gradients, Objective, Outputs, QueryResult};
-use crate::stop::Stop;
+use crate::numeric::flushed;
+use crate::objective::QueryResult;
 use crate::train::descent::{Descent, PIECE};
-use crate::train::learner::{EpochStart, EpochTotals, query_seed};
+use crate::train::learner::EpochTotals;
 use burn::tensor::Device;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -62,60 +63,6 @@ struct Part {
     values: PartValues,
     /// By the weights, padded.
     gradient: Vec<f32>,
-}
-
-/// Some queries of a batch.
-#[derive(Default)]
-struct Wave {
-    /// Where each query starts, and last the number of documents.
-    offsets: Vec<usize>,
-    /// Where each row starts among the features.
-    starts: Vec<usize>,
-    /// Rows that are not in memory.
-    copied: Vec<f32>,
-    scores: Vec<f32>,
-    lambdas: Vec<f32>,
-    /// The queries, long ones first.
-    turns: Vec<usize>,
-    results: Vec<QueryResult>,
-}
-
-/// What the batches of an epoch have in common.
-pub(super) struct EpochWork<'e> {
-    objective: &'e Objective,
-    data: &'e Dataset,
-    targets: Option<&'e Targets>,
-    stop: &'e Stop,
-    draws: u64,
-    /// The number of the first query of the data among those of all processes.
-    first: usize,
-}
-
-impl<'e> EpochWork<'e> {
-    pub fn new(epoch: &EpochStart<'e>, first: usize) -> Self {
-        EpochWork {
-            objective: &epoch.config.objective,
-            data: epoch.data,
-            targets: epoch.targets,
-            stop: epoch.stop,
-            draws: epoch.draws(),
-            first,
-        }
-    }
-
-    /// The lambdas of one query, and its sums.
-    fn lambdas(&self, query: usize, scores: &[f32], lambdas: &mut [f32]) -> Result<QueryResult> {
-        let labels = &self.data.labels()[self.data.offsets()[query]..self.data.offsets()[query + 1]];
-        let batch = Batch { labels, offsets: &[0, scores.len()] };
-        if let Some(targets) = self.targets {
-            lambdas.fill(0.0);
-            let pairs = std::iter::once(targets.query(query));
-            return self.objective.target_sum(scores, batch, pairs, lambdas, self.stop);
-        }
-        let seed = query_seed(self.draws, self.first + query);
-        let outputs = Outputs { loss: true, pairs: true };
-        self.objective.gradients(scores, batch, Gradients::gradient(lambdas), outputs, &[seed], self.stop)
-    }
 }
 
 impl Workspace {
@@ -285,9 +232,7 @@ impl Workspace {
                 match work.lambdas(queries[place], &scores[own], lambdas) {
                     Ok(found) => {
                         *result = found;
-                        if whole > 1 {
-                            lambdas.iter_mut().for_each(|lambda| *lambda /= whole as f32);
-                        }
+                        lambdas.iter_mut().for_each(|lambda| *lambda = flushed(*lambda / whole as f32));
                     }
                     Err(error) => return keep_first(&failed, place, error),
                 }
@@ -390,58 +335,4 @@ fn ask_for_units(shape: &NetShape, documents: usize) -> Result<()> {
     let values = (documents as u64).saturating_mul(shape.values_per_document() as u64);
     let what = format!("{} hidden units for {documents} documents", shape.units());
     memory::ask(memory::bytes_of::<f32>(values), &what, "use fewer `hidden` units or `batch_queries`")
-}
-
-impl Wave {
-    /// Finds the rows of some queries, and copies those that are not in memory.
-    fn gather(&mut self, team: &Team, data: &Dataset, queries: &[usize]) -> Result<()> {
-        let Wave { offsets, starts, copied, scores, lambdas, turns, results } = self;
-        let (width, rows) = (data.n_features(), data.offsets());
-        offsets.clear();
-        offsets.push(0);
-        starts.clear();
-        copied.clear();
-        let in_memory = data.whole().is_some();
-        for &query in queries {
-            let own = rows[query]..rows[query + 1];
-            let first = if in_memory { own.start } else { starts.len() };
-            starts.extend((first..first + own.len()).map(|row| row * width));
-            offsets.push(starts.len());
-        }
-        if !in_memory {
-            copied.resize(starts.len() * width, 0.0);
-            let to = Apart::new(copied);
-            team.each(queries.len(), |place| {
-                // SAFETY: every piece has a query of its own.
-                let to = unsafe { to.cut(offsets[place] * width..offsets[place + 1] * width) };
-                data.copy_query(queries[place], to);
-            });
-        }
-        scores.resize(starts.len(), 0.0);
-        lambdas.resize(starts.len(), 0.0);
-        results.clear();
-        results.resize(queries.len(), QueryResult::default());
-        turns.clear();
-        turns.extend(0..queries.len());
-        turns.sort_unstable_by_key(|&place| (offsets[place] as isize - offsets[place + 1] as isize, place));
-        Ok(())
-    }
-}
-
-/// The turn that a piece begins with: even ones from the front, odd ones from the back, as pieces are taken from both ends.
-fn dealt(piece: usize, pieces: usize) -> usize {
-    if 2 * piece < pieces { 2 * piece } else { 2 * (pieces - 1 - piece) + 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn turns_are_dealt_to_both_ends() {
-        let all = |pieces| (0..pieces).map(|piece| dealt(piece, pieces)).collect::<Vec<_>>();
-        assert_eq!(all(5), [0, 2, 4, 3, 1]);
-        assert_eq!(all(4), [0, 2, 3, 1]);
-        assert_eq!(all(1), [0]);
-    }
 }

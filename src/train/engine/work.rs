@@ -71,9 +71,9 @@ impl<'e> FusedEpoch<'e> {
 /// What the batches of an epoch have in common.
 pub(super) struct EpochWork<'e> {
     objective: &'e Objective,
-    data: &'e Dataset,
+    pub data: &'e Dataset,
     targets: Option<&'e Targets>,
-    stop: &'e Stop,
+    pub stop: &'e Stop,
     draws: u64,
     /// The number of the first query of the data among those of all processes.
     first: usize,

@@ -45,7 +45,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         Headline::new("Time against other programs", &["rax *", "torch *", "lightgbm *"]),
         Headline::new(
             "Kernels, epochs, memory and scoring against this machine's limits",
-            &["kernel", "error", "roofline", "threads", "memory", "scoring"],
+            &["kernel", "error", "roofline", "roofline *", "threads", "threads *", "memory", "scoring"],
         ),
         Headline::new(
             "Long lists take nearly linear time",

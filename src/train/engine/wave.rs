@@ -10,13 +10,13 @@ use crate::objective::QueryResult;
 pub(super) struct Wave {
     /// Where each query starts, and last the number of documents.
     pub offsets: Vec<usize>,
-    /// Where each row starts among the features.
+    /// Where each row starts in the features.
     pub starts: Vec<usize>,
-    /// Rows that are not in memory.
+    /// Copies of rows that are not in memory.
     pub copied: Vec<f32>,
     pub scores: Vec<f32>,
     pub lambdas: Vec<f32>,
-    /// The queries, long ones first.
+    /// The queries, longest first.
     pub turns: Vec<usize>,
     pub results: Vec<QueryResult>,
 }
@@ -41,7 +41,7 @@ impl Wave {
             copied.resize(starts.len() * width, 0.0);
             let to = Apart::new(copied);
             team.each(queries.len(), |place| {
-                // SAFETY: every piece has a query of its own.
+                // SAFETY: every piece has its own query.
                 let to = unsafe { to.cut(offsets[place] * width..offsets[place + 1] * width) };
                 data.copy_query(queries[place], to);
             });
@@ -57,7 +57,7 @@ impl Wave {
     }
 }
 
-/// The turn that a piece begins with: even ones from the front, odd ones from the back, as pieces are taken from both ends.
+/// The first turn of a piece. Pieces are taken from both ends, so even turns are at the front and odd ones at the back.
 pub(super) fn dealt(piece: usize, pieces: usize) -> usize {
     if 2 * piece < pieces { 2 * piece } else { 2 * (pieces - 1 - piece) + 1 }
 }

@@ -1,9 +1,10 @@
-//! The gradient of a batch by all weights of a net, on the host's cores and without a graph.
+//! The gradient of a batch with respect to all weights of a net, on the host's cores and without a graph.
 //!
-//! A batch is taken in waves of whole queries that fit into the caches: all documents are scored, then come the lambdas of each
-//! query, then the gradients, while the rows are still there. Rows in memory are read where they are. The documents of a wave
-//! are cut into parts of the same size, whatever the queries; each part adds up a gradient of its own, and those are added in
-//! order. All sizes depend on the data and the net, never on the number of threads, so neither does a bit of the result.
+//! A batch is processed in waves of whole queries that fit into the caches: all documents are scored, then the lambdas of each
+//! query are computed, then the gradient of the weights, while the rows are still in the caches. Rows in memory are not copied.
+//! The documents of a wave are divided into parts of equal size, regardless of queries; each part has its own sum of gradients,
+//! and these are added in order. All sizes depend on the data and the net, never on the number of threads, so the result is the
+//! same to the bit for any number of threads.
 
 use super::team::{Apart, Team};
 use super::wave::{Wave, dealt};
@@ -19,13 +20,13 @@ use burn::tensor::Device;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Numbers of a wave, about: features, and values of hidden units. With more it would leave the caches of two cores.
+/// Approximate number of values of a wave, features and hidden units: as many as fit into the caches of two cores.
 const WAVE: usize = 3 << 17;
 
-/// Documents of a part, at least: with fewer, sharing takes longer than they do.
+/// Minimum number of documents of a part: with fewer, synchronization takes longer than the computation.
 const DOCUMENTS: usize = 128;
 
-/// Weights whose sum over the parts takes about as long as a document.
+/// Number of weights whose sum over the parts takes about as long as a document.
 const WEIGHTS: usize = 256;
 
 /// Maximum number of parts.
@@ -34,10 +35,10 @@ const PARTS: usize = 16;
 /// Maximum number of pieces that the lambdas of a wave are computed in.
 const LISTS: usize = 64;
 
-/// A batch of fewer documents is not worth a second thread.
+/// Batches of fewer documents are computed by one thread.
 const SHARED: usize = 24;
 
-/// Updates of fewer weights, counted in each part, are not worth a second thread.
+/// Updates of fewer weights, times the number of parts, are computed by one thread.
 const SHARED_WEIGHTS: usize = 1 << 15;
 
 /// A net's weights, and the memory that its batches are computed in.
@@ -50,18 +51,18 @@ pub(super) struct Workspace {
     pub weights: Vec<f32>,
     transposed: Vec<f32>,
     parts: Vec<Part>,
-    /// Of the batch: parts that have a gradient.
+    /// Number of parts that have a gradient of the batch.
     active: usize,
     wave: Wave,
-    /// Documents whose values are known to fit into memory.
+    /// Number of documents whose values are known to fit into memory.
     asked: usize,
 }
 
-/// What the documents of a part add up to.
+/// Values and gradient of a part.
 #[derive(Default)]
 struct Part {
     values: PartValues,
-    /// By the weights, padded.
+    /// With respect to the weights, padded.
     gradient: Vec<f32>,
 }
 
@@ -103,7 +104,7 @@ impl Workspace {
     /// Copies the weights of a ranker of the same shape.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If the weights cannot be read.
     fn load(&mut self, ranker: &Ranker) -> Result<()> {
         self.shape.pack(&ranker.weights()?, &mut self.weights);
         Ok(())
@@ -133,8 +134,8 @@ impl Workspace {
     /// Computes the gradient of some of the queries of a batch of `whole` queries; returns the sums over them.
     ///
     /// # Errors
-    /// When the run is to stop, a query has labels that the objective does not take, or the values of the hidden units do not fit
-    /// into memory.
+    /// If the stop flag is set, a query has labels that the objective does not support, or the values of the hidden units do not
+    /// fit into memory.
     pub fn gradient(
         &mut self,
         team: &Team,
@@ -160,7 +161,7 @@ impl Workspace {
         Ok(sum + self.wave(team, work, &queries[start..], whole, totals, start == 0)?)
     }
 
-    /// Documents of a wave, about.
+    /// Approximate number of documents of a wave.
     fn documents_of_wave(&self) -> usize {
         (WAVE / (self.shape.features() + self.shape.values_per_document()).max(1)).clamp(DOCUMENTS, 1 << 12)
     }
@@ -170,7 +171,7 @@ impl Workspace {
         let fitting = documents / (DOCUMENTS + self.shape.len() / WEIGHTS);
         let least = if documents < SHARED { 1 } else { 2 };
         let count = fitting.clamp(least, PARTS);
-        // A power of two, so that no thread waits for the last part.
+        // A power of two divides evenly among the usual numbers of threads.
         self.active = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
         if self.parts.len() < self.active {
             self.parts.resize_with(self.active, Part::default);
@@ -214,7 +215,7 @@ impl Workspace {
             if work.stop.asked() {
                 return;
             }
-            // SAFETY: every piece has a part of its own, and the places of parts do not overlap.
+            // SAFETY: every piece has its own part, and the places of parts do not overlap.
             let (own, scores) = unsafe { (&mut of_parts.cut(part..part + 1)[0], of_scores.cut(places(part))) };
             shape.forward(weights, rows(part), &mut own.values, scores);
         });
@@ -248,7 +249,7 @@ impl Workspace {
             if work.stop.asked() {
                 return;
             }
-            // SAFETY: every piece has a part of its own.
+            // SAFETY: every piece has its own part.
             let own = unsafe { &mut of_parts.cut(part..part + 1)[0] };
             let by_scores = &lambdas[places(part)];
             let weights = [weights, transposed];
@@ -267,13 +268,13 @@ impl Workspace {
         plain
     }
 
-    /// Takes a gradient without padding for that of the batch.
+    /// Replaces the gradient of the batch by one without padding.
     pub fn replace_sum(&mut self, plain: &[f32]) {
         self.begin(0);
         self.shape.pack(plain, &mut self.parts[0].gradient);
     }
 
-    /// Adds up the gradients of the parts in the first of them.
+    /// Adds the gradients of the other parts to that of the first.
     fn add_parts(&mut self) {
         let [sum, others @ ..] = &mut self.parts[..self.active] else { return };
         for other in others {
@@ -322,7 +323,7 @@ impl Workspace {
     }
 }
 
-/// Keeps the error of the first query that has one.
+/// Keeps the error of the first query, in the order of the wave.
 fn keep_first(failed: &Mutex<Option<(usize, Error)>>, place: usize, error: Error) {
     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
     if failed.as_ref().is_none_or(|(other, _)| place < *other) {

@@ -22,7 +22,7 @@ impl Vectorised for Dots<'_> {
         let Some(row) = rows.first() else { return };
         let width = row.len();
         let (whole, rest) = (width / N, width % N);
-        // The features behind the last whole vector, as the end of a vector that overlaps it.
+        // The weights beyond the last whole vector, as the end of a vector that overlaps it.
         let mut last = [0.0; N];
         if rest > 0 && whole > 0 {
             last[N - rest..].copy_from_slice(&weights[width - rest..width]);

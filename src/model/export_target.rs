@@ -47,6 +47,8 @@ pub struct Capability {
     pub kernels: Option<Scalings>,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
+    /// Whether nets and kernels may replace missing values and encode categorical features.
+    pub inputs: bool,
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
     pub levels: Option<usize>,
 }
@@ -75,6 +77,7 @@ impl Capability {
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
         activations: &Activation::ALL,
+        inputs: true,
         levels: None,
     };
 
@@ -87,6 +90,7 @@ impl Capability {
         nets: Some(Scalings::Affine),
         trees: Some(Scalings::PerDocument),
         kernels: None,
+        inputs: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -140,6 +144,10 @@ words! {
     }
 }
 
+/// What to do if a format cannot replace missing values or encode categorical features.
+pub(crate) const WITHOUT_INPUTS: &str = "train with `model` trees, or give missing values a number with `null` and leave out \
+                                         `categorical`";
+
 impl ExportTarget {
     /// Returns what the export format of this target supports.
     pub const fn capability(self) -> Capability {
@@ -152,6 +160,7 @@ impl ExportTarget {
             ExportTarget::Vespa => Capability {
                 nets: Some(Scalings::PerDocument),
                 kernels: Some(Scalings::PerDocument),
+                inputs: true,
                 ..Capability::ENGINE
             },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,

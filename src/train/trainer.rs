@@ -67,7 +67,8 @@ impl<'a> Trainer<'a> {
         device: &Device,
     ) -> Result<Self> {
         config.check()?;
-        let data = TrainingData::new(config.scaling, train, valid)?;
+        let train: Cow<'a, Dataset> = train.into();
+        let data = TrainingData::new(config.preprocessing(&train)?, train, valid)?;
         Self::on(config, Arc::new(data), device)
     }
 

@@ -79,6 +79,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ],
         child,
     }),
+    ..Experiment::BASE
 };
 
 /// A part that runs in a process of its own.

@@ -70,7 +70,7 @@ impl Model {
 mod tests {
     use super::super::tests::SAMPLE;
     use super::*;
-    use crate::model::{Branch, Child, Tree, WhenMissing};
+    use crate::model::{Branch, Child, NegativeFractions, Tree, WhenMissing};
 
     fn forest(rules: Vec<Rule>) -> Forest {
         let tree = |(feature, rule)| {
@@ -84,7 +84,8 @@ mod tests {
     fn features_whose_missing_values_differ_from_zero_are_named() {
         use WhenMissing::{NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight};
         let at_most = |threshold: f64, missing| Rule::AtMost { threshold, missing };
-        let one_of = |word, nan_left| Rule::OneOf { categories: vec![word], nan_left };
+        let one_of =
+            |word, nan_left| Rule::OneOf { categories: vec![word], nan_left, fractions: NegativeFractions::Zero };
         let same = vec![
             at_most(1.0, NanIsZero),
             at_most(1.0, NanLeft),

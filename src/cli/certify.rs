@@ -102,7 +102,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let (folder, architecture) = (args.model.display(), &model.info.ranker.architecture);
         format!("{folder}: the model is {architecture}, but certify needs a linear net or an mlp")
     })?;
-    let data = scaled(&model, input::read_data(&args.data, &args.reading)?, &input::name(&args.data))?;
+    let data =
+        scaled(&model, input::read_data(&args.data, &args.reading.for_model(&model))?, &input::name(&args.data))?;
     data.load()?;
     note_unreached(&input::name(&args.data), std::slice::from_ref(&metric), data.labels(), data.offsets());
     let bar = |what: &str| Bar::new(what, Unit::Share);

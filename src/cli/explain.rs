@@ -97,7 +97,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let names =
         args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.reading.first_index)).transpose()?;
     let names = names.map(|names| names.of_width(model.info.ranker.features)).transpose()?;
-    let mut data = input::read_data(&args.data, &args.reading)?;
+    let mut data = input::read_data(&args.data, &args.reading.for_model(&model))?;
     if let Some(names) = names {
         // The columns of a table are matched by the names that the model was trained with.
         data = widths::fit_model(data, &model, &input::name(&args.data))?.without_feature_names();

@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
     warnings::print(&model, &args.model);
-    let mut read = args.read.for_data(&args.data)?;
+    let mut read = args.read.for_model(&model).for_data(&args.data)?;
     read.unlabelled = true;
     let name = input::name(&args.data);
     let skipped = if read.regroup || read.query_file.is_some() {

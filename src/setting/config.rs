@@ -53,6 +53,10 @@ pub struct TrainConfig {
     pub clip: f64,
     /// Seed of all random numbers: weights, shuffles, samples.
     pub seed: u64,
+    /// Numbers, from 1, or names of categorical features. Nets encode them as one input per level; trees split them into sets of
+    /// levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categorical: Vec<String>,
     /// How gradients are computed.
     pub gradient: GradientPath,
     /// Maximum number of document pairs in memory at once on the tensor path.

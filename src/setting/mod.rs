@@ -7,6 +7,7 @@
 //!
 //! `train`, `tune` and the command line import this module. It imports only the list of baselines from above.
 
+mod categorical;
 mod config;
 mod field;
 mod given;

@@ -56,11 +56,20 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
     let data = Dataset::new(2, vec![1.0, 2.0, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
     let ranker = RankerConfig { features: 2, architecture: architecture.clone() };
-    let config =
-        TrainConfig { architecture, scaling, method, shares: 2, target: ExportTarget::Onnx, ..TrainConfig::default() };
+    let categorical = vec!["2".to_owned()];
+    let config = TrainConfig {
+        architecture,
+        scaling,
+        method,
+        shares: 2,
+        target: ExportTarget::Onnx,
+        categorical,
+        ..TrainConfig::default()
+    };
     let settings = serde_json::to_value(config).unwrap();
     let mut info = ModelInfo::new(ranker.clone(), Scaler::fit(scaling, &data), "ranknet");
     info.settings = settings.clone();
+    info.sparse_missing = true;
     let part = DataInfo { file: Some("train.txt".into()), ..DataInfo::of("train.txt, 4 in 5 queries", &data) };
     info.data.insert("train".into(), part);
     info.metrics.entry("valid".into()).or_default().insert("ndcg@10".into(), 0.5);

@@ -44,12 +44,23 @@ impl Encoder {
         Encoder { half, first_index: first_index as usize, ..Encoder::default() }
     }
 
-    /// Encodes `rows` of `from` features each as rows of `to >= from` features, padded with zeros.
-    pub fn encode(&mut self, values: &[f32], rows: Range<usize>, from: usize, to: usize) -> Result<&[u8]> {
+    /// Returns the bytes of a value.
+    pub fn bytes_of(&self, value: f32) -> Vec<u8> {
+        if self.half { f16::from_f32(value).to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
+    }
+
+    /// Encodes `rows` of `from` features each as rows of `to >= from` features, padded with `padding`.
+    pub fn encode(
+        &mut self,
+        values: &[f32],
+        rows: Range<usize>,
+        [from, to]: [usize; 2],
+        padding: f32,
+    ) -> Result<&[u8]> {
         let mut padded = std::mem::take(&mut self.padded);
         if from < to {
             padded.clear();
-            padded.resize(rows.len() * to, 0.0);
+            padded.resize(rows.len() * to, padding);
             for (to, from) in padded.chunks_exact_mut(to).zip(values.chunks_exact(from.max(1))) {
                 to[..from.len()].copy_from_slice(from);
             }
@@ -71,10 +82,11 @@ impl Encoder {
     fn round(&mut self, values: &[f32], width: usize, first: usize) -> Result<()> {
         self.halves.resize(values.len(), f16::ZERO);
         self.halves.convert_from_f32_slice(values);
-        for (index, (&value, half)) in values.iter().zip(&self.halves).enumerate() {
+        for (index, (&value, half)) in
+            values.iter().zip(&self.halves).enumerate().filter(|(_, (value, _))| !value.is_nan())
+        {
             let error = (value - half.to_f32()).abs();
             let at = || (first + index / width.max(1) + 1, index % width.max(1) + self.first_index);
-            // Also true if the value is NaN.
             if !error.is_finite() {
                 let (document, feature) = at();
                 return Err(Error::Data(format!(

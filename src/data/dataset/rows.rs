@@ -27,9 +27,10 @@ impl Dataset {
         query_ids: Vec<String>,
         offsets: Vec<usize>,
     ) -> Dataset {
-        let (width, sparse) = (file.width(), file.is_sparse());
+        let (width, sparse, sparse_missing) = (file.width(), file.is_sparse(), file.is_sparse_missing());
         let features = Store::Mapped(Mapped::new(file, Selection::From(0), Vec::new()));
-        Dataset { width, features, labels, query_ids, offsets, document_ids: None, feature_names: None, sparse }
+        let (document_ids, feature_names) = (None, None);
+        Dataset { width, features, labels, query_ids, offsets, document_ids, feature_names, sparse, sparse_missing }
     }
 
     /// Whether the features are in a memory-mapped file. Rows are then read, and scaled, each time they are used.
@@ -199,11 +200,11 @@ impl Dataset {
             let part = row..own.end.min(rows.end);
             let (values, after) = rest.split_at_mut(part.len() * self.width);
             if part == own || !mapped.is_per_query() {
-                mapped.file.read(first + part.start - own.start, self.width, values);
+                mapped.file.read(first + part.start - own.start, self.width, self.padding(), values);
                 mapped.scale(values);
             } else {
                 let mut all = vec![0.0; own.len() * self.width];
-                mapped.file.read(first, self.width, &mut all);
+                mapped.file.read(first, self.width, self.padding(), &mut all);
                 mapped.scale(&mut all);
                 values.copy_from_slice(&all[(part.start - own.start) * self.width..][..values.len()]);
             }

@@ -15,6 +15,9 @@ pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
     hasher.word(u64::from(info.format));
     shape(&mut hasher, info);
     scaling(&mut hasher, info);
+    if info.sparse_missing {
+        hasher.bytes(b"sparse_missing");
+    }
     hasher.bytes(record);
     format!("{:016x}", hasher.finish())
 }
@@ -81,6 +84,7 @@ mod tests {
             of(&info(tanh.clone(), ScaleKind::ZScore, 5.000_001), b"record"),
             of(&info(tanh.clone(), ScaleKind::Quantile, 5.0), b"record"),
             of(&info(tanh.clone(), ScaleKind::Quantile, 5.000_001), b"record"),
+            of(&ModelInfo { sparse_missing: true, ..info(tanh.clone(), ScaleKind::ZScore, 5.0) }, b"record"),
             of(&ModelInfo { format: 2, ..info(tanh.clone(), ScaleKind::ZScore, 5.0) }, b"record"),
         ];
         others.iter().for_each(|other| assert_ne!(*other, good));

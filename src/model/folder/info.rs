@@ -53,6 +53,9 @@ pub struct ModelInfo {
     pub checksum: String,
     /// Feature scaling.
     pub scaler: Scaler,
+    /// Whether features that LETOR files leave out were missing in the training data, rather than 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sparse_missing: bool,
     /// Feature names in column order; empty if the data has no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub feature_names: Vec<String>,
@@ -105,6 +108,7 @@ impl ModelInfo {
             members: Vec::new(),
             checksum: String::new(),
             scaler,
+            sparse_missing: false,
             feature_names: Vec::new(),
         }
     }
@@ -118,11 +122,19 @@ impl ModelInfo {
     }
 
     /// Arranges data in the model's features: by name if both have names, else by position. Sparse data is padded with
-    /// zeros.
+    /// zeros, or with missing values.
     ///
     /// # Errors
-    /// If features are missing, too many, or have other names.
+    /// If features are missing, too many, or have other names; if features that the data leaves out are 0, but were
+    /// missing in the training data, or the other way round.
     pub fn fit(&self, data: Dataset) -> Result<Dataset> {
+        if data.is_sparse() && data.is_sparse_missing() != self.sparse_missing {
+            let (trained, remedy) = if self.sparse_missing { ("missing", "with") } else { ("0", "without") };
+            return Err(Error::Mismatch(format!(
+                "features that files leave out were {trained} in the training data of the model: read this data {remedy} \
+                 `sparse_missing`"
+            )));
+        }
         let Some(names) = data.feature_names() else { return data.fit_width(self.ranker.features) };
         let expected = self.names_of_features();
         let unnamed = [0, 1].map(|first| default_feature_names(first, self.ranker.features)).contains(&expected);

@@ -343,7 +343,10 @@ mod tests {
         let mut space = Space::new();
         space.set(Part::Nets, "scale", list(&["query-zscore", "query-minmax"])).unwrap();
         let message = space.restrict(ExportTarget::Solr).unwrap_err().to_string();
-        assert_eq!(message, "scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` solr");
+        assert_eq!(
+            message,
+            "scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` solr"
+        );
     }
 
     #[test]

@@ -93,7 +93,12 @@ fn settings_that_a_target_does_not_support_are_refused() {
     assert!(message.contains("unknown target 'slr'"), "{message}");
     std::fs::write(place.path().join("space.toml"), "[nets]\nscale = [\"query-minmax\"]\n").expect("a file");
     let message = place.run("tune --train parts/train.txt --for solr --space space.toml").bad(2);
-    assert!(message.contains("--scale query-minmax: expected none, log1p, zscore, minmax, log1p-zscore or quantile with --for solr"), "{message}");
+    assert!(
+        message.contains(
+            "--scale query-minmax: expected none, log1p, zscore, minmax, log1p-zscore or quantile with --for solr"
+        ),
+        "{message}"
+    );
     assert!(!place.path().join("m").exists());
 }
 
@@ -109,7 +114,9 @@ fn tune_prints_a_command_with_the_target() {
     place.run(&format!("{train} --quiet")).done();
     place.run("export --model model --format solr -o solr.json").good();
     // A model without a target does not state one.
-    place.run("train --train parts/train.txt --model linear --scale query-zscore --epochs 1 --out plain --quiet").done();
+    place
+        .run("train --train parts/train.txt --model linear --scale query-zscore --epochs 1 --out plain --quiet")
+        .done();
     assert!(
         info(&place, "plain")["settings"].get("for").is_none() && !place.read("plain/README.md").contains("target")
     );

@@ -131,6 +131,11 @@ impl Forest {
         self.sums == Sums::Mean
     }
 
+    /// Whether the trees are XGBoost's, with sums in f32.
+    pub fn is_of_xgboost(&self) -> bool {
+        self.sums == Sums::Single
+    }
+
     /// Returns a forest of the first `count` trees, or of all if there are fewer.
     pub fn truncated(&self, count: usize) -> Forest {
         if count >= self.n_trees() {

@@ -261,7 +261,8 @@ impl Drop for Booster {
 fn parameters(growth: &Growth, seed: u64, threads: usize) -> String {
     let seed = seed & 0x3fff_ffff;
     let columns: Vec<String> = growth.categorical.iter().map(usize::to_string).collect();
-    let categorical = if columns.is_empty() { String::new() } else { format!(" categorical_feature={}", columns.join(",")) };
+    let categorical =
+        if columns.is_empty() { String::new() } else { format!(" categorical_feature={}", columns.join(",")) };
     // The defaults of LightGBM are left out.
     let missing = match growth.missing {
         MissingValues::Nan => "",

@@ -71,7 +71,10 @@ fn only_candidates_that_the_target_supports_are_tried() {
     let base = TrainConfig { target: ExportTarget::Solr, ..TrainConfig::default() };
     let auto = Auto { scaling: Some(ScaleKind::QueryZScore), ..Auto::new(base) };
     let error = auto.train(&data(0..12), None, &device::open("auto").unwrap(), &Stop::new(), &|_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` solr");
+    assert_eq!(
+        error.to_string(),
+        "scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` solr"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Shared parts of all experiments: sessions, stored runs, training, reports and figures.
 
 mod claim;
+pub mod comparison;
 pub mod dots;
 pub mod facts;
 pub mod figure;
@@ -14,6 +15,7 @@ mod net_shape;
 mod packed;
 mod page;
 mod papers;
+mod progress;
 mod prose;
 pub mod real;
 mod report;
@@ -33,6 +35,7 @@ pub use jobs::{Job, OneEntryCache, Ticker};
 pub use net_shape::NetShape;
 pub use packed::Packed;
 pub use papers::Paper;
+pub use progress::Progress;
 pub use report::Report;
 pub use training::{export, once, per_query, train, train_until};
 pub use verdict::{Kind, Spread};

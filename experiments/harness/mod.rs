@@ -3,6 +3,7 @@
 mod claim;
 pub mod comparison;
 pub mod dots;
+mod earlier;
 pub mod facts;
 pub mod figure;
 pub mod finding;
@@ -19,6 +20,7 @@ mod progress;
 mod prose;
 pub mod real;
 mod report;
+mod runs;
 pub mod shuffled;
 mod store;
 mod training;
@@ -37,6 +39,7 @@ pub use packed::Packed;
 pub use papers::Paper;
 pub use progress::Progress;
 pub use report::Report;
+pub use runs::{Runs, Tested, claims, evidence};
 pub use training::{export, once, per_query, train, train_until};
 pub use verdict::{Kind, Spread};
 

@@ -1,6 +1,7 @@
 //! Comparisons: every arm (a loss with its settings) on every unit, claims on the difference of two arms, tables and points.
 
 use super::figure::{Point, Series, Whose};
+use super::runs::Tested;
 use super::units::{less, mean};
 use super::{Claim, Evidence, Execution, Finding, Job, OneEntryCache, Spread, Ticker};
 use burnrank::internal::text::{Table, fixed, signed};
@@ -87,36 +88,16 @@ pub struct Row<const N: usize> {
     pub last: String,
 }
 
-/// A claim on the first arm minus the second, in points.
-pub struct Contrast {
-    pub claim: Claim,
-    pub arms: [usize; 2],
-    pub column: Column,
-}
-
-impl Contrast {
-    /// A claim on test queries.
-    pub fn new(claim: Claim, first: usize, second: usize) -> Contrast {
-        Contrast { claim, arms: [first, second], column: Column::Test }
+impl Claim {
+    /// Takes the evidence from test queries: the first arm minus the second, in points.
+    pub fn between<R: Measured>(self, first: usize, second: usize) -> Tested<Comparison<R>> {
+        self.between_on(Column::Test, first, second)
     }
 
-    /// A claim on training queries.
-    pub fn on_training(claim: Claim, first: usize, second: usize) -> Contrast {
-        Contrast { column: Column::Train, ..Contrast::new(claim, first, second) }
+    /// As [`Claim::between`], on other queries.
+    pub fn between_on<R: Measured>(self, column: Column, first: usize, second: usize) -> Tested<Comparison<R>> {
+        self.by(move |runs: &Comparison<R>| Evidence::rounded(runs.gap(first, second, column), 2))
     }
-}
-
-/// The claims of contrasts.
-pub fn claims(contrasts: Vec<Contrast>) -> Vec<Claim> {
-    contrasts.into_iter().map(|contrast| contrast.claim).collect()
-}
-
-/// The evidence for contrasts.
-pub fn evidence<R: Measured>(contrasts: Vec<Contrast>, comparison: &Comparison<R>) -> Vec<(String, Evidence)> {
-    let one = |Contrast { claim, arms: [first, second], column }: Contrast| {
-        (claim.id, Evidence::rounded(comparison.gap(first, second, column), 2))
-    };
-    contrasts.into_iter().map(one).collect()
 }
 
 /// Runs every arm on every unit (a random function, a teacher, a fold).
@@ -181,7 +162,7 @@ pub fn slope(x: &[f64], y: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Test;
+    use super::super::{Test, runs};
     use super::*;
 
     struct Run(f64);
@@ -203,7 +184,7 @@ mod tests {
         assert_eq!(rounded(comparison().percent(1, Column::Train)), [61, 65]);
         assert_eq!(rounded(comparison().percent(1, Column::Overfit)), [10, 10]);
         let claim = Claim::new("a", "a", Test::Above).unit("function");
-        let all = evidence(vec![Contrast::on_training(claim, 0, 1)], &comparison());
+        let all = runs::evidence(&[claim.between_on(Column::Train, 0, 1)], &comparison());
         let (id, Evidence::Units { values, .. }) = &all[0] else { panic!("units") };
         assert_eq!((id.as_str(), rounded(values.clone())), ("a", vec![-1, -3]));
     }

@@ -2,11 +2,11 @@
 
 use super::deviations;
 use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, TOPK};
-use super::nets::{self, Arm, Plan, Study};
+use super::nets::{self, Arm, Evaluation, Plan, Study};
 use super::weights::same_as_lambdarank;
-use crate::harness::comparison::{self, Contrast, gap_text, point, series};
+use crate::harness::comparison::{Comparison, gap_text, point, series};
 use crate::harness::figure::{self, Panel};
-use crate::harness::{Claim, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{self, Claim, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test, Tested};
 use serde_json::Value;
 
 /// The experiment, as `list` shows it.
@@ -64,7 +64,7 @@ fn arms() -> anyhow::Result<Vec<Arm>> {
     Ok(all)
 }
 
-fn contrasts() -> Vec<Contrast> {
+fn tested() -> Vec<Tested<Comparison<Evaluation>>> {
     let claim = |id: String, statement: String, how: &str| {
         Claim::new(id, statement, Test::Above).unit("random function").convention(how)
     };
@@ -80,18 +80,18 @@ fn contrasts() -> Vec<Contrast> {
                 let statement = format!("{head}{name} above LambdaRank, points of NDCG@{k}");
                 let claim = claim(format!("{head}{name} @{k}"), statement, how[pairs]);
                 let claim = claim.paper(if pairs == 0 { "above, at all k" } else { "not in the paper" });
-                all.push(Contrast::new(claim, arm_of(cut, pairs, loss), arm_of(cut, pairs, 0)));
+                all.push(claim.between(arm_of(cut, pairs, loss), arm_of(cut, pairs, 0)));
             }
         }
         let statement = format!("corrected weight above NDCG-Loss2 of top-{k} pairs, points of NDCG@{k}");
         let claim = claim(format!("corrected @{k}"), statement, "all pairs, weights corrected for NDCG@k");
-        all.push(Contrast::new(claim.paper("not in the paper"), corrected(cut), arm_of(cut, 0, 1)));
+        all.push(claim.paper("not in the paper").between(corrected(cut), arm_of(cut, 0, 1)));
     }
     all
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    comparison::claims(contrasts())
+    harness::claims(tested())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -122,7 +122,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         nets::QUICK,
     );
     Ok(Report {
-        evidence: comparison::evidence(contrasts(), &study.runs),
+        evidence: harness::evidence(&tested(), &study.runs),
         controls: vec![same_as_lambdarank(&KS.map(Some))],
         main: format!("NDCG-Loss2 minus LambdaRank, points: {}", gains.join("; ")),
         tables: vec![table, study.trainings()],

@@ -2,11 +2,13 @@
 
 use super::deviations;
 use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, gaps_in_table3};
-use super::nets::{self, Arm, Plan, Study};
+use super::nets::{self, Arm, Evaluation, Plan, Study};
 use super::weights::same_as_lambdarank;
-use crate::harness::comparison::{self, Contrast, gap_text, point, series, slope};
+use crate::harness::comparison::{Comparison, gap_text, point, series, slope};
 use crate::harness::figure::{self, Legend, Panel};
-use crate::harness::{Claim, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{
+    self, Claim, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test, Tested,
+};
 use serde_json::Value;
 
 /// The experiment, as `list` shows it.
@@ -77,14 +79,14 @@ fn above(truncation: usize, id: &str, statement: &str) -> Claim {
     Claim::new(format!("{head}{id}"), format!("{head}{statement}"), Test::Above).unit(UNIT).convention(how(truncation))
 }
 
-fn contrasts() -> Vec<Contrast> {
+fn tested() -> Vec<Tested<Comparison<Evaluation>>> {
     let mut all = vec![];
     for place in [0, LAST] {
         let mu = MUS[place];
         let statement = format!("mu = {mu} minus mu = 5, points of NDCG@5");
         let claim = Claim::new(format!("alike {mu}"), statement, Test::Equivalent { margin: MARGIN });
         let how = format!("{}; the margin is the largest gain of NDCG-Loss2 over LambdaRank in Table 3", how(0));
-        all.push(Contrast::new(claim.paper("relatively stable").unit(UNIT).convention(how), place, FIVE));
+        all.push(claim.paper("relatively stable").unit(UNIT).convention(how).between(place, FIVE));
     }
     for truncation in [0, 1] {
         let above = |id, statement| above(truncation, id, statement);
@@ -96,18 +98,16 @@ fn contrasts() -> Vec<Contrast> {
             (lambdarank.gaps(gaps_in_table3(NDCG2PP, LAMBDARANK), 2), FIVE, ZERO),
             (loss2.gaps(gaps_in_table3(NDCG2PP, NDCG2), 2), FIVE, INFINITE),
         ];
-        all.extend(places.map(|(claim, a, b)| Contrast::new(claim, arm_of(truncation, a), arm_of(truncation, b))));
+        let rises = above("rises", "NDCG@5 rises with mu: points per factor of ten of mu (least squares, 0.1 to 10)");
+        let slopes = move |runs: &Comparison<Evaluation>| Evidence::rounded(slopes(runs, truncation), 3);
+        all.push(rises.paper("better when mu is larger").by(slopes));
+        all.extend(places.map(|(claim, a, b)| claim.between(arm_of(truncation, a), arm_of(truncation, b))));
     }
     all
 }
 
-fn rises(truncation: usize) -> Claim {
-    above(truncation, "rises", "NDCG@5 rises with mu: points per factor of ten of mu (least squares, 0.1 to 10)")
-        .paper("better when mu is larger")
-}
-
 fn claims(_: &Session) -> Vec<Claim> {
-    comparison::claims(contrasts()).into_iter().chain([0, 1].map(rises)).collect()
+    harness::claims(tested())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -115,20 +115,16 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 }
 
 /// Points per factor of ten of mu, one number per function.
-fn slopes(study: &Study, truncation: usize) -> Vec<f64> {
+fn slopes(runs: &Comparison<Evaluation>, truncation: usize) -> Vec<f64> {
     let x = MUS.map(f64::log10);
-    let by_mu: Vec<Vec<f64>> = (0..MUS.len()).map(|place| study.runs.test(arm_of(truncation, place))).collect();
+    let by_mu: Vec<Vec<f64>> = (0..MUS.len()).map(|place| runs.test(arm_of(truncation, place))).collect();
     (0..by_mu[0].len()).map(|function| slope(&x, &by_mu.iter().map(|all| all[function]).collect::<Vec<_>>())).collect()
 }
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let plan = plan(execution.scale());
     let study = nets::run(execution, &plan, &arms()?)?;
-    let slopes = [0, 1].map(|truncation| slopes(&study, truncation));
-    let mut evidence = comparison::evidence(contrasts(), &study.runs);
-    for (truncation, slopes) in slopes.iter().enumerate() {
-        evidence.push((rises(truncation).id, Evidence::rounded(slopes.clone(), 3)));
-    }
+    let slopes = [0, 1].map(|truncation| slopes(&study.runs, truncation));
     let order = || [ZERO].into_iter().chain(0..MUS.len()).chain([INFINITE]);
     let places = (0..TRUNCATIONS.len()).flat_map(|truncation| order().map(move |place| (truncation, place)));
     let rows = places.map(|(truncation, place)| {
@@ -145,7 +141,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         nets::QUICK,
     );
     Ok(Report {
-        evidence,
+        evidence: harness::evidence(&tested(), &study.runs),
         controls: vec![same_as_lambdarank(&TRUNCATIONS)],
         main: format!(
             "points per factor of ten of mu: {} (top 5), {} (all pairs)",

@@ -3,12 +3,14 @@
 use super::custom_losses::{MrrLike, ScaledGain, expected_rr_of_random_order};
 use super::deviations;
 use super::losses::{LOSSES, NDCG2};
-use super::nets::{self, Arm, Plan, Study};
+use super::nets::{self, Arm, Evaluation, Plan, Study};
 use super::soft_facts;
-use crate::harness::comparison::{self, Contrast, gap_text};
+use crate::harness::comparison::{Comparison, gap_text};
 use crate::harness::dots::{self, Dot};
 use crate::harness::units::{less, mean};
-use crate::harness::{Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Spread, Test};
+use crate::harness::{
+    self, Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Spread, Test, Tested,
+};
 use burnrank::Objective;
 use burnrank::internal::text::Table;
 use serde_json::{Value, json};
@@ -121,27 +123,27 @@ fn claims(_: &Session) -> Vec<Claim> {
         .unit("random function")
         .convention("binary labels, 3% relevant"),
     ];
-    all.extend(comparison::claims(soft_contrasts()));
-    all.extend(comparison::claims(vec![binary_contrast()]));
+    all.extend(harness::claims(soft_claims()));
+    all.extend(harness::claims(vec![binary_claim()]));
     all
 }
 
-fn soft_contrasts() -> Vec<Contrast> {
+fn soft_claims() -> Vec<Tested<Comparison<Evaluation>>> {
     let how = "all pairs; 8 sampled rankings per query and update; the margin is the largest gain in Table 3";
     let claim = |(arm, (name, _)): (usize, &(&str, &str))| {
         let statement = format!("NDCG-Loss2: {name} minus the hard assignment, points of NDCG@5");
         let claim = Claim::new(*name, statement, Test::Equivalent { margin: MARGIN });
-        Contrast::new(claim.paper("left for future work").unit("random function").convention(how), arm, 0)
+        claim.paper("left for future work").unit("random function").convention(how).between(arm, 0)
     };
     SOFT.iter().enumerate().skip(1).map(claim).collect()
 }
 
-fn binary_contrast() -> Contrast {
+fn binary_claim() -> Tested<Comparison<Evaluation>> {
     let claim = Claim::new("mrr RankNet", "NDCG-Loss2 with D = rank above RankNet, points of MRR", Test::Above)
         .paper("not in the paper")
         .unit("random function")
         .convention("binary labels, 3% relevant");
-    Contrast::new(claim, 0, BINARY.len() - 1)
+    claim.between(0, BINARY.len() - 1)
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -167,8 +169,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let learned = less(&binary.runs.test(0), &random);
     let mut evidence = facts;
     evidence.push(("mrr learns".into(), Evidence::rounded(learned.clone(), 2)));
-    evidence.extend(comparison::evidence(soft_contrasts(), &soft.runs));
-    evidence.extend(comparison::evidence(vec![binary_contrast()], &binary.runs));
+    evidence.extend(harness::evidence(&soft_claims(), &soft.runs));
+    evidence.extend(harness::evidence(&[binary_claim()], &binary.runs));
     let deviations = deviations(
         scale,
         &[

@@ -5,13 +5,13 @@ use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS, TOPK, g
 use super::nets::{self, Arm, Evaluation, Parts, Plan, Study, paper_gains};
 use super::weights::same_as_lambdarank;
 use super::{deviations, shuffled};
-use crate::harness::comparison::{self, Comparison, Contrast, Row, gap_text, point, series};
+use crate::harness::comparison::{Comparison, Row, gap_text, point, series};
 use crate::harness::figure::{self, Panel};
 use crate::harness::real;
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test, export,
-    per_query,
+    self, Claim, Control, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test, Tested,
+    export, per_query,
 };
 use anyhow::Context;
 use burnrank::analysis::significance::t_test;
@@ -84,7 +84,7 @@ const FUNCTION: &str = "random function";
 const PLACES: [&str; 4] = ["@5", "all pairs", "MQ2007 @5", "MQ2007 all pairs"];
 
 /// The claims of a place on differences between two arms.
-fn contrasts(place: usize) -> Vec<Contrast> {
+fn tested(place: usize) -> Vec<Tested<Comparison<Evaluation>>> {
     let how = [
         "all six losses keep the pairs with a document in the top 5 (Eq. 18), maxDCG at 5",
         "all six losses keep all pairs",
@@ -99,13 +99,13 @@ fn contrasts(place: usize) -> Vec<Contrast> {
             .gaps(gaps_in_table3(first, second), 2)
             .unit(if real { "fold of MQ2007" } else { FUNCTION })
             .convention(how[place % 2]);
-        Contrast::new(claim, arm_of(place % 2, first), arm_of(place % 2, second))
+        claim.between(arm_of(place % 2, first), arm_of(place % 2, second))
     };
     orderings.map(claim).collect()
 }
 
 /// Claims that the paper does not have.
-fn others() -> Vec<Contrast> {
+fn others() -> Vec<Tested<Comparison<Evaluation>>> {
     let claim = |id: &str, statement: &str| {
         Claim::new(id, format!("{statement}, points of NDCG@5"), Test::Above).paper("not in the paper").unit(FUNCTION)
     };
@@ -116,20 +116,17 @@ fn others() -> Vec<Contrast> {
         claim(id, &format!("NDCG-Loss2 with weights corrected for NDCG@5 above {than}"))
             .convention("the corrected loss keeps all pairs, with larger weights if a document is below rank 5")
     };
+    let corrected = |id: &str, than: &str, arm: usize| corrected(id, than).between(CORRECTED, arm);
     vec![
-        Contrast::new(swap, arm_of(0, NDCG2), SWAP),
-        Contrast::new(corrected("corrected: truncated", "NDCG-Loss2 truncated at 5"), CORRECTED, arm_of(0, NDCG2)),
-        Contrast::new(corrected("corrected: all pairs", "NDCG-Loss2 of all pairs"), CORRECTED, arm_of(1, NDCG2)),
-        Contrast::new(
-            corrected("corrected: LambdaRank", "LambdaRank truncated at 5"),
-            CORRECTED,
-            arm_of(0, LAMBDARANK),
-        ),
+        swap.between(arm_of(0, NDCG2), SWAP),
+        corrected("corrected: truncated", "NDCG-Loss2 truncated at 5", arm_of(0, NDCG2)),
+        corrected("corrected: all pairs", "NDCG-Loss2 of all pairs", arm_of(1, NDCG2)),
+        corrected("corrected: LambdaRank", "LambdaRank truncated at 5", arm_of(0, LAMBDARANK)),
     ]
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    comparison::claims((0..PLACES.len()).flat_map(contrasts).chain(others()).collect())
+    harness::claims((0..PLACES.len()).flat_map(tested).chain(others()).collect())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -167,15 +164,15 @@ fn report(
     sets: &[RealFolds],
 ) -> anyhow::Result<Report> {
     let mq = sets.iter().find(|set| set.set.folder.starts_with("mq2007"));
-    let mut evidence = comparison::evidence(others(), &study.runs);
+    let mut evidence = harness::evidence(&others(), &study.runs);
     for place in 0..PLACES.len() {
-        let contrasts = contrasts(place);
+        let tested = tested(place);
         evidence.extend(match (place < 2, mq) {
-            (true, _) => comparison::evidence(contrasts, &study.runs),
-            (false, Some(mq)) => comparison::evidence(contrasts, &mq.runs),
+            (true, _) => harness::evidence(&tested, &study.runs),
+            (false, Some(mq)) => harness::evidence(&tested, &mq.runs),
             (false, None) => {
                 let missing = |claim: Claim| (claim.id, Evidence::missing("needs MQ2007 (--data)"));
-                comparison::claims(contrasts).into_iter().map(missing).collect()
+                harness::claims(tested).into_iter().map(missing).collect()
             }
         });
     }

@@ -5,13 +5,13 @@ use super::super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, gaps_in_table3};
 use super::super::weights::same_as_lambdarank;
 use super::forest::{self, Forest, METRIC, RANKLIB, Sizes, config};
 use super::{Arm, grow_with, reported};
-use crate::harness::comparison::{
-    self, Comparison, Contrast, Measured, Row, gap_text, mean_text, point, series, slope,
-};
+use crate::harness::comparison::{Comparison, Measured, Row, gap_text, mean_text, point, series, slope};
 use crate::harness::figure::{self, Legend, Panel};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::units::{less, mean};
-use crate::harness::{Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Test};
+use crate::harness::{
+    self, Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Test, Tested,
+};
 use burnrank::internal::text::{Table, fixed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -101,59 +101,62 @@ const UNIT: &str = "teacher (a labelling function of web pages)";
 const HOW: &str =
     "RankLib's settings; test queries; losses truncated at k by Eq. 18, and NDCG@k selects the number of trees";
 
-fn above(id: String, statement: String) -> Claim {
+fn above(id: &str, statement: &str) -> Claim {
     Claim::new(id, statement, Test::Above).unit(UNIT).convention(HOW)
 }
 
-/// The claims on differences between two arms.
-fn contrasts() -> Vec<Contrast> {
-    let mut all = vec![];
+/// All claims, with their evidence.
+fn tested() -> Vec<Tested<Comparison<Grown>>> {
+    let larger = "better when mu is larger";
+    let rises = above("rises", "NDCG@5 rises with mu: points per factor of ten (least squares, 0.1 to 10)");
+    let ends = above("ends", "mu = 10 above mu = 0.1, points of NDCG@5");
+    let mut all = vec![
+        rises.paper(larger).by(|study| Evidence::rounded(slopes(study), 3)),
+        ends.paper(larger).between(mu_arm(LAST), mu_arm(0)),
+    ];
+    let equal = |id: String, statement: String, how: &str| {
+        let how = format!("{how}; the margin is half of the largest gain of NDCG-Loss2 in Table 3");
+        Claim::new(id, statement, Test::Equivalent { margin: MARGIN }).unit(UNIT).convention(how)
+    };
     for mu in [0, LAST] {
         let statement = format!("mu = {} minus mu = 5, points of NDCG@5", MUS[mu]);
-        let claim = Claim::new(format!("alike {}", MUS[mu]), statement, Test::Equivalent { margin: MARGIN })
-            .paper("relatively stable")
-            .unit(UNIT)
-            .convention(format!("{HOW}; the margin is half of the largest gain of NDCG-Loss2 in Table 3"));
-        all.push(Contrast::new(claim, mu_arm(mu), mu_arm(FIVE)));
+        let claim = equal(format!("alike {}", MUS[mu]), statement, HOW).paper("relatively stable");
+        all.push(claim.between(mu_arm(mu), mu_arm(FIVE)));
     }
     for (cut, k) in KS.into_iter().enumerate() {
         for loss in [1, 2] {
-            let place = COMPARED[loss];
-            let name = LOSSES[place].name;
-            let claim = above(format!("@{k}: {name}"), format!("k = {k}: {name} above LambdaRank, points of NDCG@{k}"));
+            let name = LOSSES[COMPARED[loss]].name;
+            let claim =
+                above(&format!("@{k}: {name}"), &format!("k = {k}: {name} above LambdaRank, points of NDCG@{k}"));
             let claim = match k {
-                K => claim.gaps([gaps_in_table3(place, LAMBDARANK)[2]], 2),
+                K => claim.gaps([gaps_in_table3(COMPARED[loss], LAMBDARANK)[2]], 2),
                 _ => claim.paper("above"),
             };
-            all.push(Contrast::new(claim, of_k(cut, loss), of_k(cut, 0)));
+            all.push(claim.between(of_k(cut, loss), of_k(cut, 0)));
         }
     }
-    let ends =
-        above("ends".into(), "mu = 10 above mu = 0.1, points of NDCG@5".into()).paper("better when mu is larger");
-    all.push(Contrast::new(ends, mu_arm(LAST), mu_arm(0)));
+    for (loss, place) in COMPARED.into_iter().enumerate() {
+        for (queries, (words, id)) in QUERIES.into_iter().enumerate() {
+            let (name, how) = (LOSSES[place].name, format!("{HOW}; NDCG@5 of {words} queries"));
+            let change = move |study: &Comparison<Grown>, of: usize| {
+                Evidence::rounded(Curves::of(study, loss).changes(queries)[of].clone(), 2)
+            };
+            let statement = format!("{name}: {words} NDCG@5 rises, trees 81 to 100 minus the first tree, points");
+            let rises = above(&format!("{id}: {name} rises"), &statement).paper("Figure 5").convention(&*how);
+            let statement = format!("{name}: {words} NDCG@5 rests, trees 81 to 100 minus 61 to 80, points");
+            let rests = equal(format!("{id}: {name} rests"), statement, &how);
+            let rests = rests.paper(["not stated", "convergence"][queries]);
+            all.extend([rises.by(move |study| change(study, 0)), rests.by(move |study| change(study, 1))]);
+        }
+    }
     all
 }
 
+/// Queries of the curves, and the start of the claims on them.
+const QUERIES: [(&str, &str); 2] = [("training", "training"), ("held-out", "converges")];
+
 fn claims(_: &Session) -> Vec<Claim> {
-    let rises =
-        above("rises".into(), "NDCG@5 rises with mu: points per factor of ten (least squares, 0.1 to 10)".into());
-    let mut all = vec![rises.paper("better when mu is larger")];
-    all.extend(comparison::claims(contrasts()));
-    for loss in COMPARED {
-        let name = LOSSES[loss].name;
-        for (queries, id) in [("held-out", "converges"), ("training", "training")] {
-            let how = format!("{HOW}; NDCG@5 of {queries} queries");
-            let statement = format!("{name}: {queries} NDCG@5 rises, trees 81 to 100 minus the first tree, points");
-            all.push(above(format!("{id}: {name} rises"), statement).paper("Figure 5").convention(&*how));
-            let statement = format!("{name}: {queries} NDCG@5 rests, trees 81 to 100 minus 61 to 80, points");
-            let rests = Claim::new(format!("{id}: {name} rests"), statement, Test::Equivalent { margin: MARGIN });
-            let how = format!("{how}; the margin is half of the largest gain of NDCG-Loss2 in Table 3");
-            all.push(
-                rests.paper(if id == "converges" { "convergence" } else { "not stated" }).unit(UNIT).convention(how),
-            );
-        }
-    }
-    all
+    harness::claims(tested())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -247,27 +250,20 @@ impl Curves {
 
 fn report(execution: &Execution<'_>, sizes: &Sizes, study: &Comparison<Grown>) -> anyhow::Result<Report> {
     let (slopes, curves) = (slopes(study), [0, 1, 2].map(|loss| Curves::of(study, loss)));
-    let mut evidence = vec![("rises".to_owned(), Evidence::rounded(slopes.clone(), 3))];
-    evidence.extend(comparison::evidence(contrasts(), study));
     let mut convergence = Table::titled(
         "Figure 5, k = 5: NDCG@5 in percent, mean and 95% interval over teachers:",
-        &["loss", "queries", "first point", "trees 81 to 100", "minus trees 61 to 80"],
+        &["loss", "queries", "first tree", "trees 81 to 100", "minus trees 61 to 80"],
     );
     for (loss, curves) in COMPARED.iter().zip(&curves) {
-        let name = LOSSES[*loss].name;
-        for (queries, id) in ["training", "converges"].into_iter().enumerate() {
-            let [rises, rests] = curves.changes(queries);
+        for (queries, (words, _)) in QUERIES.into_iter().enumerate() {
             let first: Vec<f64> = curves.values[queries].iter().map(|curve| curve[0]).collect();
-            let words = ["training", "held-out"][queries];
             convergence.row([
-                name.into(),
+                LOSSES[*loss].name.into(),
                 words.into(),
                 mean_text(&first),
                 mean_text(&curves.fifth(queries, 4)),
-                gap_text(&rests),
+                gap_text(&curves.changes(queries)[1]),
             ]);
-            evidence.push((format!("{id}: {name} rises"), Evidence::rounded(rises, 2)));
-            evidence.push((format!("{id}: {name} rests"), Evidence::rounded(rests, 2)));
         }
     }
     let trees =
@@ -296,7 +292,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, study: &Comparison<Grown>) -
     let gain = |loss: usize, cut: usize| gap_text(&study.difference(of_k(cut, loss), of_k(cut, 0)));
     let gains = |loss| (0..KS.len()).map(|cut| format!("k {}: {}", KS[cut], gain(loss, cut))).collect::<Vec<_>>();
     Ok(Report {
-        evidence,
+        evidence: harness::evidence(&tested(), study),
         controls: vec![same_as_lambdarank(&KS.map(Some))],
         main: format!(
             "{} points per factor of ten of mu; NDCG-Loss2++ minus LambdaRank, points: {}",

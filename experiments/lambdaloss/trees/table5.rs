@@ -4,9 +4,9 @@ use super::super::deviations;
 use super::super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, gaps_in_table5};
 use super::forest::{self, Forest, LARGE, LIGHTGBM, METRIC, Shape, Sizes, config};
 use super::{Arm, grow, mean_trees, reported};
-use crate::harness::comparison::{self, Column, Comparison, Contrast, Row, gap_text, point, series};
+use crate::harness::comparison::{Column, Comparison, Row, gap_text, point, series};
 use crate::harness::figure::{self, Panel};
-use crate::harness::{Claim, Execution, Experiment, Headline, Paper, Report, Scale, Session, Test};
+use crate::harness::{self, Claim, Execution, Experiment, Headline, Paper, Report, Scale, Session, Test, Tested};
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ fn arms() -> Vec<Arm> {
     SHAPES.into_iter().flat_map(|shape| COMPARED.map(|loss| arm(shape, loss))).collect()
 }
 
-fn contrasts() -> Vec<Contrast> {
+fn tested() -> Vec<Tested<Comparison<Forest>>> {
     let [large, small] = SHAPES.map(|shape| shape.leaves);
     let above = |id: &str, statement: String| {
         Claim::new(id, statement, Test::Above).unit("teacher (a labelling function of web pages)").convention(
@@ -69,55 +69,34 @@ fn contrasts() -> Vec<Contrast> {
         )
     };
     let (base, two, hybrid) = (arm_of(0, 0), arm_of(0, TWO), arm_of(0, HYBRID));
-    let overfit = |claim, first, second| Contrast { column: Column::Overfit, ..Contrast::new(claim, first, second) };
+    let severe = "\"severe overfitting\"";
     vec![
-        Contrast::on_training(
-            above("fits", format!("{large} leaves, training queries: NDCG-Loss2 above LambdaRank"))
-                .gaps(gaps_in_table5(), 2),
-            two,
-            base,
-        ),
-        overfit(
-            above("overfits: gap", format!("{large} leaves: training minus test, NDCG-Loss2 above LambdaRank"))
-                .paper("\"severe overfitting\""),
-            two,
-            base,
-        ),
-        Contrast::new(
-            above("overfits: test", format!("{large} leaves, test queries: LambdaRank above NDCG-Loss2"))
-                .paper("\"severe overfitting\""),
-            base,
-            two,
-        ),
-        Contrast::new(
-            above("smaller", format!("NDCG-Loss2, test queries: {small} leaves above {large} leaves"))
-                .paper("20 leaves are best, not 255 (Table 2)"),
-            arm_of(1, TWO),
-            two,
-        ),
-        Contrast::new(
-            above("larger", format!("LambdaRank, test queries: {large} leaves above {small} leaves"))
-                .paper("255 leaves are best (Table 2)"),
-            base,
-            arm_of(1, 0),
-        ),
-        overfit(
-            above("regularises: gap", format!("{large} leaves: training minus test, NDCG-Loss2 above NDCG-Loss2++"))
-                .paper("NDCG-Loss2++ regularises"),
-            two,
-            hybrid,
-        ),
-        Contrast::new(
-            above("regularises: test", format!("{large} leaves, test queries: NDCG-Loss2++ above NDCG-Loss2"))
-                .paper("NDCG-Loss2++ regularises"),
-            hybrid,
-            two,
-        ),
+        above("fits", format!("{large} leaves, training queries: NDCG-Loss2 above LambdaRank"))
+            .gaps(gaps_in_table5(), 2)
+            .between_on(Column::Train, two, base),
+        above("overfits: gap", format!("{large} leaves: training minus test, NDCG-Loss2 above LambdaRank"))
+            .paper(severe)
+            .between_on(Column::Overfit, two, base),
+        above("overfits: test", format!("{large} leaves, test queries: LambdaRank above NDCG-Loss2"))
+            .paper(severe)
+            .between(base, two),
+        above("smaller", format!("NDCG-Loss2, test queries: {small} leaves above {large} leaves"))
+            .paper("20 leaves are best, not 255 (Table 2)")
+            .between(arm_of(1, TWO), two),
+        above("larger", format!("LambdaRank, test queries: {large} leaves above {small} leaves"))
+            .paper("255 leaves are best (Table 2)")
+            .between(base, arm_of(1, 0)),
+        above("regularises: gap", format!("{large} leaves: training minus test, NDCG-Loss2 above NDCG-Loss2++"))
+            .paper("NDCG-Loss2++ regularises")
+            .between_on(Column::Overfit, two, hybrid),
+        above("regularises: test", format!("{large} leaves, test queries: NDCG-Loss2++ above NDCG-Loss2"))
+            .paper("NDCG-Loss2++ regularises")
+            .between(hybrid, two),
     ]
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    comparison::claims(contrasts())
+    harness::claims(tested())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -150,7 +129,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, study: &Comparison<Forest>) 
     let [data, growing] = sizes.words();
     let gaps = |column| gap_text(&study.gap(arm_of(0, TWO), arm_of(0, 0), column));
     Ok(Report {
-        evidence: comparison::evidence(contrasts(), study),
+        evidence: harness::evidence(&tested(), study),
         main: format!(
             "{} leaves, NDCG-Loss2 minus LambdaRank, points: training {}, test {}",
             LARGE.leaves,

@@ -6,10 +6,11 @@ use super::super::losses::{
 use super::forest::{self, Forest, LARGE, LIGHTGBM, METRIC, Parts, RANKLIB, Shape, Sizes, config};
 use super::search::{Grids, Search, search};
 use super::{reported, tables_report as report};
-use crate::harness::comparison::{self, Comparison, Contrast, run_grid};
+use crate::harness::comparison::{Column, Comparison, run_grid};
 use crate::harness::real::{self, MQ2007, RealSet};
 use crate::harness::{
-    Claim, Control, Execution, Experiment, Headline, Job, OneEntryCache, Paper, Report, Scale, Session, Test,
+    self, Claim, Control, Execution, Experiment, Headline, Job, OneEntryCache, Paper, Report, Scale, Session, Test,
+    Tested,
 };
 use burnrank::data::synthetic::Web;
 use serde::Serialize;
@@ -155,8 +156,8 @@ fn above(place: &str, first: usize, second: usize, statement: &str) -> Claim {
 }
 
 /// The claims on differences between two arms.
-pub fn contrasts() -> Vec<Contrast> {
-    let within = |setting, claim, first, second| Contrast::new(claim, arm_of(setting, first), arm_of(setting, second));
+pub fn tested() -> Vec<Tested<Comparison<Forest>>> {
+    let within = |setting, claim: Claim, first, second| claim.between(arm_of(setting, first), arm_of(setting, second));
     let mut all = vec![];
     for (first, second, _) in ORDERINGS {
         let claim = above("Table 3", first, second, "RankLib's settings").gaps(gaps_in_table3(first, second), 2);
@@ -171,7 +172,7 @@ pub fn contrasts() -> Vec<Contrast> {
         let gaps = [0, 1, 2].map(|set| LOSSES[loss].table3[set][0] - LOSSES[LAMBDARANK].table3[set][0]);
         let claim = above("Table 3, training", loss, LAMBDARANK, "RankLib's settings, training queries");
         let [loss, base] = [loss, LAMBDARANK].map(|loss| arm_of(Setting::RankLib(0), loss));
-        all.push(Contrast::on_training(claim.gaps(gaps, 2).convention(on_training), loss, base));
+        all.push(claim.gaps(gaps, 2).convention(on_training).between_on(Column::Train, loss, base));
     }
     for (first, second) in [(NDCG2PP, LAMBDARANK), (NDCG2PP, NDCG2), (LAMBDARANK, NDCG2)] {
         let claim = above("Table 4", first, second, "LightGBM, tuned").gaps(gaps_in_table4(first, second), 2);
@@ -179,24 +180,25 @@ pub fn contrasts() -> Vec<Contrast> {
     }
     let [tuned, own] = [(Setting::Tuned, LAMBDARANK), (Setting::LambdaRanks, NDCG2)].map(|arm| arm_of(arm.0, arm.1));
     let claim = above("Table 5, training", NDCG2, LAMBDARANK, "LambdaRank's best settings, training queries");
-    all.push(Contrast::on_training(claim.gaps(gaps_in_table5(), 2).convention(on_training), own, tuned));
+    all.push(claim.gaps(gaps_in_table5(), 2).convention(on_training).between_on(Column::Train, own, tuned));
     let claim = above("Table 5, test", LAMBDARANK, NDCG2, "LambdaRank's best settings (NDCG-Loss2 overfits)");
-    all.push(Contrast::new(claim.paper("overfits (no numbers)"), tuned, own));
+    all.push(claim.paper("overfits (no numbers)").between(tuned, own));
     let claim = above("ten leaves", NDCG2, LAMBDARANK, "LightGBM, ten leaves").paper("yes (no numbers)");
     all.push(within(Setting::TenLeaves, claim, NDCG2, LAMBDARANK));
     all
 }
 
-/// The claims on real folds, with their losses.
-pub fn on_folds() -> [(Claim, usize); 2] {
-    [NDCG2, NDCG2PP].map(|loss| {
+/// The claims on real folds.
+pub fn on_folds() -> Vec<Tested<Comparison<Forest>>> {
+    let one = |loss: usize| {
         let claim = above("real", loss, LAMBDARANK, "real folds, RankLib's settings");
-        (claim.gaps(gaps_in_table3(loss, LAMBDARANK), 2).unit("fold"), loss)
-    })
+        claim.gaps(gaps_in_table3(loss, LAMBDARANK), 2).unit("fold").between(loss, LAMBDARANK)
+    };
+    [NDCG2, NDCG2PP].map(one).into()
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    comparison::claims(contrasts()).into_iter().chain(on_folds().map(|(claim, _)| claim)).collect()
+    harness::claims(tested().into_iter().chain(on_folds()).collect())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -312,8 +314,8 @@ mod tests {
     #[test]
     fn every_claim_names_a_loss_that_is_grown() {
         assert_eq!(arms().len(), 6 + 6 + 3 + 1 + 2 + 3);
-        let contrasts = contrasts();
-        assert_eq!(contrasts[0].arms, [arm_of(Setting::RankLib(0), NDCG2), arm_of(Setting::RankLib(0), LAMBDARANK)]);
+        assert_eq!(arms()[arm_of(Setting::Tuned, NDCG2)], (Setting::Tuned, NDCG2));
+        assert_eq!(tested().len(), ORDERINGS.len() + 4 + 3 + 2 + 1);
         assert_eq!(LOSSES[LAMBDARANK].objective(Setting::Tuned.truncation()), "ndcg-loss2++@5:mu=0");
         assert_eq!(LOSSES[NDCG2].objective(Setting::RankLib(1).truncation()), "ndcg-loss2");
     }

@@ -6,12 +6,12 @@ use super::super::nets::{marked, paper_gains};
 use super::forest::{Forest, LARGE, LIGHTGBM, RANKLIB};
 use super::mean_trees;
 use super::search::{Grids, whole_documents, whole_leaves};
-use super::tables::{Plan, Setting, Study, TUNED, arm_of, contrasts, on_folds};
-use crate::harness::comparison::{self, Comparison, Row, gap_text, point, series};
+use super::tables::{Plan, Setting, Study, TUNED, arm_of, on_folds, tested};
+use crate::harness::comparison::{Comparison, Row, gap_text, point, series};
 use crate::harness::figure::{self, Panel};
 use crate::harness::real;
 use crate::harness::tuning::Tuned;
-use crate::harness::{Evidence, Execution, Report, Scale};
+use crate::harness::{self, Claim, Evidence, Execution, Report, Scale};
 use burnrank::internal::text::{Table, fixed};
 
 impl Study {
@@ -21,12 +21,12 @@ impl Study {
     }
 
     fn evidence(&self) -> Vec<(String, Evidence)> {
-        let mut all = comparison::evidence(contrasts(), &self.teachers);
-        all.extend(on_folds().map(|(claim, loss)| {
-            let missing = || Evidence::missing("needs MQ2007 (--data), at full scale");
-            let gaps = self.real.as_ref().map(|(_, folds)| Evidence::rounded(folds.difference(loss, LAMBDARANK), 2));
-            (claim.id, gaps.unwrap_or_else(missing))
-        }));
+        let mut all = harness::evidence(&tested(), &self.teachers);
+        let missing = |claim: Claim| (claim.id, Evidence::missing("needs MQ2007 (--data), at full scale"));
+        all.extend(match &self.real {
+            Some((_, folds)) => harness::evidence(&on_folds(), folds),
+            None => harness::claims(on_folds()).into_iter().map(missing).collect(),
+        });
         all
     }
 }

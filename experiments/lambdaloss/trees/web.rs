@@ -115,9 +115,11 @@ fn contrasts(set: usize) -> Vec<(Claim, [usize; 2])> {
     let test = if SETS[set] == "WEB10K" { Test::SameDirection } else { Test::Above };
     let claim = above("Table 4", NDCG2PP, LAMBDARANK, gaps_in_table4(NDCG2PP, LAMBDARANK), test);
     all.push((claim, [tuned(NDCG2PP), tuned(LAMBDARANK)]));
-    let claim =
-        above("NDCG-Loss2 in Table 4,", NDCG2, LAMBDARANK, gaps_in_table4(NDCG2, LAMBDARANK), Test::SameDirection);
-    all.push((claim, [tuned(NDCG2), tuned(LAMBDARANK)]));
+    // In the paper, tuned NDCG-Loss2 is below LambdaMART on two of the sets.
+    let below = gaps_in_table4(NDCG2, LAMBDARANK)[set] < 0.0;
+    let (first, second) = if below { (LAMBDARANK, NDCG2) } else { (NDCG2, LAMBDARANK) };
+    let claim = above("NDCG-Loss2 in Table 4,", first, second, gaps_in_table4(first, second), Test::SameDirection);
+    all.push((claim, [tuned(first), tuned(second)]));
     all
 }
 

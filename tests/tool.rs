@@ -12,6 +12,8 @@ mod ensemble;
 mod explain;
 #[path = "tool/export_target.rs"]
 mod export_target;
+#[path = "tool/from_lightgbm.rs"]
+mod from_lightgbm;
 #[path = "tool/help.rs"]
 mod help;
 #[path = "tool/import.rs"]

@@ -17,9 +17,8 @@ Examples:
   burnrank export --model model --format solr -o model.json
   burnrank export --model model --format c -o - | cc -O2 -c -x c -
 
-Without --feature-names, features have the names of the training data, or f1, f2, ... Solr and Elasticsearch only support \
-scaling by (x - a) / b, and most engines score one document at a time: 'burnrank train --for solr' selects only what Solr \
-supports.";
+Without --feature-names, features have the names of the training data, or f1, f2, ... Search engines score one \
+document at a time: 'burnrank train --for solr' selects only what Solr supports.";
 
 fn after_help() -> String {
     let rows = FORMATS.iter().map(|row| format!("  {:<15}{}\n", row.name, row.help));

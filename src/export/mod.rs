@@ -22,6 +22,7 @@
 //! ```
 
 mod c;
+mod derived;
 mod elasticsearch;
 mod json;
 mod lightgbm;
@@ -35,7 +36,6 @@ mod scaling;
 mod solr;
 mod vespa;
 
-use crate::data::scale::{Affine, Step};
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported, WITHOUT_INPUTS};
 use crate::name::unknown;
@@ -188,11 +188,7 @@ impl Format {
             }
             (Unsupported::WithinQuery, _) => (
                 format!("features scaled within each query ({kind})"),
-                "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c",
-            ),
-            (Unsupported::Scaling, _) => (
-                format!("features of scaling {kind}"),
-                "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees",
+                "it scores one document at a time: train with `scale` quantile, or export to onnx, rust or c",
             ),
             (Unsupported::Activation(activation), _) => (
                 format!("a net with {activation} units"),
@@ -236,15 +232,6 @@ impl<'a> Request<'a> {
         let info = &self.model.info;
         let features = info.n_features();
         format!("{}: {} over {features} features, scaling {}", self.name, info.ranker.architecture, info.scaler.kind())
-    }
-
-    /// The parameters of an affine scaling, or `None` without scaling.
-    fn affine<'s>(&self, scaling: &'s [Step]) -> Result<Option<&'s Affine>> {
-        match scaling {
-            [] => Ok(None),
-            [Step::Affine(affine)] => Ok(Some(affine)),
-            _ => Err(self.unsupported()),
-        }
     }
 
     /// The error for a model that the format's [`Capability`] excludes. [`Format::export`] has refused it already.

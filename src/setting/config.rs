@@ -209,7 +209,7 @@ impl TrainConfig {
                     listed(&models, "or")
                 )))
             }
-            (Err(Unsupported::Scaling | Unsupported::WithinQuery), ..) => {
+            (Err(Unsupported::WithinQuery), ..) => {
                 let scalings = capability.scalings(&self.architecture);
                 let is_supported = |kind: &ScaleKind| scalings.is_some_and(|scalings| scalings.has(*kind));
                 let supported = ScaleKind::ALL.into_iter().filter(is_supported).map(ScaleKind::name);

@@ -8,7 +8,7 @@ use super::row::SearchSpace::{self, List, Log, ZeroOrLog};
 use super::row::{Section, Setting};
 use super::value::Bounds::{NotNegative, Positive, Share};
 use super::value::Value::{Features, Name, Number, Units, Whole, Words};
-use super::words::{GradientPath, OptimizerKind, Schedule};
+use super::words::{GradientPath, MissingValues, OptimizerKind, Schedule};
 use crate::data::scale::ScaleKind;
 use crate::metric::DEFAULT_METRIC;
 use crate::model::{Activation, ExportTarget, Init};
@@ -250,6 +250,17 @@ pub static SETTINGS: &[Setting] = &[
         search: &[(TREES, List(&["0.3", "0.6", "1"]))],
         get: |config| growth(config, |growth| growth.feature_fraction),
         set: |config, text| set_growth(config, text, |growth| &mut growth.feature_fraction),
+        ..ROW
+    },
+    Setting {
+        key: "missing",
+        section: Section::Trees,
+        help: "Values that are missing when trees grow; splits send them to the side with the larger gain",
+        value: Words(MissingValues::WORDS),
+        kinds: TREES,
+        default: Fixed("nan"),
+        get: |config| growth(config, |growth| growth.missing),
+        set: |config, text| set_growth(config, text, |growth| &mut growth.missing),
         ..ROW
     },
     Setting {

@@ -3,7 +3,7 @@
 use crate::support::Place;
 use burnrank::data::Preprocessing;
 use burnrank::model::{DataInfo, ExportTarget, MemberInfo, RunInfo};
-use burnrank::setting::{BaselineSettings, Method, TreeSettings};
+use burnrank::setting::{BaselineSettings, Method, MissingValues, TreeSettings};
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, TrainConfig,
 };
@@ -94,7 +94,14 @@ fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> Model
 fn the_page_lists_every_field_of_a_model() {
     let page = rows("model.json");
     let mut seen = BTreeSet::new();
-    let trees = TreeSettings { min_data: 1, min_hessian: 1.0, bins: 255, subsample: 1.0, feature_fraction: 1.0 };
+    let trees = TreeSettings {
+        min_data: 1,
+        min_hessian: 1.0,
+        bins: 255,
+        subsample: 1.0,
+        feature_fraction: 1.0,
+        missing: MissingValues::Zero,
+    };
     let baseline = BaselineSettings { name: "ranksvm".into(), numbers: BTreeMap::from([("c".into(), 1.0)]) };
     let mlp = Architecture::Mlp { hidden: vec![3], activation: Activation::Tanh };
     for info in [

@@ -146,13 +146,14 @@ pub fn trees() -> Vec<Case> {
     cases
 }
 
-/// Models of LightGBM and XGBoost with categories, zeros as missing values and infinite thresholds.
+/// Models of LightGBM and XGBoost with categories, zeros as missing values and infinite thresholds, on data with missing values.
 pub fn imported() -> Vec<Case> {
     let of = |name: &str, text: &str| {
         let forest = Forest::parse_any(name, text).unwrap();
         let width = forest.n_features();
         let mut rng = random(5);
-        let values = [0.0, -0.0, 0.5, 1.0, 2.5, 3.0, 34.0, 35.9, -0.1, -1.0, 9.0, -9.0, 0.18905339, -0.1697605];
+        let values =
+            [0.0, -0.0, 0.5, 1.0, 2.5, 3.0, 34.0, 35.9, -0.1, -1.0, 9.0, -9.0, 0.18905339, -0.1697605, f32::NAN];
         let value = |_| match rng.random_range(0..3) {
             0 => rng.random_range(-3.0..40.0f32),
             _ => values[rng.random_range(0..values.len())],

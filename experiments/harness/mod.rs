@@ -1,6 +1,7 @@
 //! Shared parts of all experiments: sessions, stored runs, training, reports and figures.
 
 mod claim;
+pub mod comparison;
 pub mod dots;
 mod earlier;
 pub mod facts;
@@ -16,6 +17,7 @@ mod packed;
 mod page;
 mod papers;
 mod power;
+mod progress;
 mod prose;
 pub mod real;
 mod report;
@@ -37,6 +39,7 @@ pub use jobs::{Job, OneEntryCache, Ticker};
 pub use net_shape::NetShape;
 pub use packed::Packed;
 pub use papers::Paper;
+pub use progress::Progress;
 pub use report::Report;
 pub use runs::{Runs, Tested, claims, evidence};
 pub use training::{export, once, per_query, train, train_until};

@@ -62,7 +62,7 @@ struct Args {
     /// Discard stored runs and start again, whatever their settings.
     #[arg(long, conflicts_with = "stored")]
     fresh: bool,
-    /// Write reports from stored runs only; a missing run is an error.
+    /// Write reports from stored runs only; a missing run is an error, and reports with an earlier protocol stay.
     #[arg(long)]
     stored: bool,
     /// Setting of a single experiment; `list` shows them.

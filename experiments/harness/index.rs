@@ -117,7 +117,7 @@ pub fn write_index(experiments: &[Experiment], session: &Session) -> anyhow::Res
         }
     }
     super::write(&out.join("experiments/papers/power.md"), &power::page(&entries))?;
-    let _ = write!(page, "{READING}{}{HOW}", total(&entries));
+    let _ = write!(page, "{READING}{}{HOW}{} {DATA}", total(&entries), super::real::WHERE);
     super::write(&out.join("experiments/README.md"), &page)
 }
 
@@ -141,9 +141,16 @@ const READING: &str = "## How to read the verdicts\n\n\
 
 /// How to run the experiments.
 const HOW: &str = "## Run them\n\n`cargo run --release --bin experiments -- list` lists them; `-- NAME` runs one at full scale, \
-    `-- NAME --quick` a small version in under a minute, `-- all` all of them; interrupted ones resume. `--data DIR` (or \
-    BURNRANK_DATA) is a folder of real data, with one folder of LETOR folds per data set; claims without data are not tested. \
-    `-- all --stored` writes all reports again without running anything.\n";
+    `-- NAME --quick` a small version in under a minute, `-- all` all of them, with the time left. Interrupted ones resume, and \
+    finished ones are not repeated. `-- all --stored` writes all reports again without running anything, except those of an \
+    earlier protocol.\n\n## Your own copies of data sets\n\n";
+
+/// What a user's copy of the papers' data is used for.
+const DATA: &str = "BURNRANK_DATA=DIR is the same as --data DIR. Claims whose data are missing are not tested. With WEB10K, WEB30K or \
+    YAHOO, `cargo run --release --features trees --bin experiments -- lambdaloss-web --data DIR` runs the LambdaLoss paper's own \
+    protocol on the first fold of each: RankLib's settings (Table 3), LightGBM's settings tuned on validation queries for each loss \
+    (Table 4), and NDCG-Loss2 with LambdaMART's settings (Table 5), tested over test queries and next to the paper's numbers. \
+    WEB30K takes hours.\n";
 
 /// Total time of all experiments, if each is known.
 fn total(entries: &[Entry<'_>]) -> String {

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 
 #[path = "reading/fuzz.rs"]
 mod fuzz;
+#[path = "reading/missing.rs"]
+mod missing;
 
 fn strict() -> ReadOptions {
     ReadOptions::default()

@@ -171,7 +171,7 @@ fn steps(set: &str) -> anyhow::Result<Vec<f64>> {
 pub fn scaled(model: &Model, data: Dataset, name: &str) -> anyhow::Result<Dataset> {
     let width = data.n_features();
     let data = model.scaled(data).with_context(|| name.to_owned())?;
-    widths::note_filled(name, width, model.info.ranker.features);
+    widths::note_filled(name, width, model.info.n_features());
     Ok(data)
 }
 

@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let model = Model::load(&args.model, &device::open("auto")?)?;
     let mut request = Request::new(&model, &name(if to_stdout { &args.model } else { &args.out }));
     if let Some(names) = names {
-        request.feature_names = names.of_width(model.info.ranker.features)?;
+        request.feature_names = names.of_width(model.info.n_features())?;
     }
     let exported = args.format.export(&request)?;
     let files = write(args, &out, &exported)?;

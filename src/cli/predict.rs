@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Scores a file chunk by chunk, with NaN for skipped documents.
 fn write_chunks(writer: &mut dyn Write, chunks: &mut Chunks, model: &Model, args: &Args) -> burnrank::Result<()> {
-    let expected = model.info.ranker.features;
+    let expected = model.info.n_features();
     let failed = |error| Error::io(&args.out, "write", error);
     let mut delayed = DelayedScores::new(input::name(&args.data), expected);
     let mut next = 0;

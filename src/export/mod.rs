@@ -5,7 +5,8 @@
 //! scaling of single documents. Other scalings are written as nodes, normalisers or code. If a format does not support
 //! a model, the error says what to train instead. The [`Capability`] in the row of a format says what it supports.
 //!
-//! Features must be finite; if a format allows NaN, trees handle it as in the model.
+//! A missing feature is NaN. Trees handle it as in the model; nets and kernels replace it as in training, if the training data had
+//! missing values, and formats that cannot do this refuse the model.
 //!
 //! ```
 //! use burnrank::export::{Format, Request};
@@ -36,7 +37,7 @@ mod solr;
 mod vespa;
 
 use crate::error::{Error, Result};
-use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported};
+use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported, WITHOUT_INPUTS};
 use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
@@ -157,13 +158,19 @@ impl Format {
     /// # Errors
     /// If the format does not support the model, with what to train instead, or the number of feature names is wrong.
     pub fn export(&self, request: &Request<'_>) -> Result<Exported> {
-        let (names, features) = (request.feature_names.len(), request.model.info.ranker.features);
+        let (names, features) = (request.feature_names.len(), request.model.info.n_features());
         if names != features {
             return Err(Error::Mismatch(format!("{names} names for {features} features")));
         }
         let info = &request.model.info;
         let supported = self.capability.check(&info.ranker.architecture, info.scaler.kind());
         supported.map_err(|reason| self.refused(request, reason))?;
+        if !self.capability.inputs && !info.scaler.parts().is_empty() {
+            let name = self.name;
+            return Err(Error::Mismatch(format!(
+                "{name} cannot replace missing values or encode categorical features: {WITHOUT_INPUTS}, or export to onnx, c or rust"
+            )));
+        }
         (self.write)(request)
     }
 
@@ -223,7 +230,7 @@ impl<'a> Request<'a> {
     /// A one-line description of the model for comments.
     fn title(&self) -> String {
         let info = &self.model.info;
-        let features = info.ranker.features;
+        let features = info.n_features();
         format!("{}: {} over {features} features, scaling {}", self.name, info.ranker.architecture, info.scaler.kind())
     }
 

@@ -44,6 +44,8 @@ pub struct Capability {
     pub kernels: Option<Scalings>,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
+    /// Whether nets and kernels may replace missing values and encode categorical features.
+    pub inputs: bool,
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
     pub levels: Option<usize>,
 }
@@ -70,6 +72,7 @@ impl Capability {
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
         activations: &Activation::ALL,
+        inputs: true,
         levels: None,
     };
 
@@ -82,6 +85,7 @@ impl Capability {
         nets: Some(Scalings::PerDocument),
         trees: Some(Scalings::PerDocument),
         kernels: None,
+        inputs: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -135,6 +139,10 @@ words! {
     }
 }
 
+/// What to do if a format cannot replace missing values or encode categorical features.
+pub(crate) const WITHOUT_INPUTS: &str = "train with `model` trees, or give missing values a number with `null` and leave out \
+                                         `categorical`";
+
 impl ExportTarget {
     /// Returns what the export format of this target supports.
     pub const fn capability(self) -> Capability {
@@ -144,7 +152,9 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => Capability { kernels: Some(Scalings::PerDocument), ..Capability::ENGINE },
+            ExportTarget::Vespa => {
+                Capability { kernels: Some(Scalings::PerDocument), inputs: true, ..Capability::ENGINE }
+            }
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

@@ -6,11 +6,11 @@ use super::method::Method;
 use super::model::{ModelChoice, ModelKind, models};
 use super::value::Value;
 use super::words::{GradientPath, OptimizerKind, Schedule};
-use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
+use crate::data::{Dataset, Preprocessing};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
-use crate::model::{Architecture, ExportTarget, Init, Unsupported};
+use crate::model::{Architecture, ExportTarget, Init, Unsupported, WITHOUT_INPUTS};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,36 @@ impl TrainConfig {
     /// Returns the number of batches in an epoch of `queries` training queries.
     pub(crate) fn batches(&self, queries: usize) -> usize {
         queries.div_ceil(self.batch_queries.max(1))
+    }
+
+    /// Returns how the features of `train` become inputs: trees use missing values and categorical features as they are, other
+    /// models replace and encode them.
+    ///
+    /// # Errors
+    /// If the data has no such categorical feature, or missing values that the model cannot take.
+    pub fn preprocessing(&self, train: &Dataset) -> Result<Preprocessing> {
+        let (scaling, categorical) = (self.scaling, self.categorical_columns(train)?);
+        match (&self.method, &self.architecture) {
+            (Method::Boosting(_), _) => Ok(Preprocessing { scaling, imputes: false, categorical: Vec::new() }),
+            (Method::Baseline(settings), Architecture::Trees { .. }) if train.has_missing() => {
+                Err(Error::Data(format!(
+                    "{}: the training data has missing values, which this baseline cannot use: give them a number with `null`, or \
+                 train with `model` trees",
+                    settings.name
+                )))
+            }
+            (Method::Baseline(settings), Architecture::Trees { .. }) if !categorical.is_empty() => {
+                let expected = format!("no features for {}, or `model` trees", settings.name);
+                Err(Error::setting("categorical", self.categorical.join(","), expected))
+            }
+            _ if !self.target.capability().inputs && (!categorical.is_empty() || train.has_missing()) => {
+                Err(Error::Config(format!(
+                    "`for` {} supports neither missing values nor categorical features of nets: {WITHOUT_INPUTS}",
+                    self.target
+                )))
+            }
+            _ => Ok(Preprocessing { scaling, imputes: true, categorical }),
+        }
     }
 
     /// Returns the name of what is optimised: the objective, or the baseline.

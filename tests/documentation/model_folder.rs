@@ -1,10 +1,11 @@
 //! docs/model-folder.md lists exactly the fields that are written.
 
 use crate::support::Place;
+use burnrank::data::Preprocessing;
 use burnrank::model::{DataInfo, ExportTarget, MemberInfo, RunInfo};
 use burnrank::setting::{BaselineSettings, Method, MissingValues, TreeSettings};
 use burnrank::{
-    Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, Scaler, TrainConfig,
+    Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, TrainConfig,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +55,7 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
 
 /// Returns a description with every field that an architecture can have.
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
-    let data = Dataset::new(2, vec![1.0, 2.0, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
+    let data = Dataset::new(2, vec![1.0, f32::NAN, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
     let ranker = RankerConfig { features: 2, architecture: architecture.clone() };
     let categorical = vec!["2".to_owned()];
     let config = TrainConfig {
@@ -67,7 +68,8 @@ fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> Model
         ..TrainConfig::default()
     };
     let settings = serde_json::to_value(config).unwrap();
-    let mut info = ModelInfo::new(ranker.clone(), Scaler::fit(scaling, &data), "ranknet");
+    let scaler = Preprocessing { categorical: vec![0], ..scaling.into() }.fit(&data).unwrap();
+    let mut info = ModelInfo::new(ranker.clone(), scaler, "ranknet");
     info.settings = settings.clone();
     info.sparse_missing = true;
     let part = DataInfo { file: Some("train.txt".into()), ..DataInfo::of("train.txt, 4 in 5 queries", &data) };

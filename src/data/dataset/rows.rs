@@ -199,7 +199,14 @@ impl Dataset {
             let first = mapped.file.start(mapped.queries.get(query));
             let part = row..own.end.min(rows.end);
             let (values, after) = rest.split_at_mut(part.len() * self.width);
-            if part == own || !mapped.is_per_query() {
+            if mapped.widens() {
+                let whole = if mapped.is_per_query() { own.clone() } else { part.clone() };
+                let width = mapped.scalers[0].n_features();
+                let mut raw = vec![0.0; whole.len() * width];
+                mapped.file.read(first + whole.start - own.start, width, self.padding(), &mut raw);
+                let all = mapped.inputs_of(raw);
+                values.copy_from_slice(&all[(part.start - whole.start) * self.width..][..values.len()]);
+            } else if part == own || !mapped.is_per_query() {
                 mapped.file.read(first + part.start - own.start, self.width, self.padding(), values);
                 mapped.scale(values);
             } else {
@@ -249,13 +256,21 @@ impl Dataset {
     /// Scales rows of a mapped file whenever they are read. Returns false, and does nothing, if the features are in memory.
     pub(crate) fn scale_when_read(&mut self, scaler: &Scaler) -> bool {
         match &mut self.features {
-            Store::Memory(_) => false,
+            Store::Memory(_) => return false,
             Store::Mapped(mapped) => {
                 mapped.scalers.push(Arc::new(scaler.clone()));
                 mapped.copy.take();
-                true
             }
         }
+        if scaler.widens() {
+            (self.width, self.feature_names) = (scaler.n_inputs(), None);
+        }
+        true
+    }
+
+    /// Replaces all features, which have no names then.
+    pub(crate) fn replace_features(&mut self, width: usize, values: Vec<f32>) {
+        (self.width, self.features, self.feature_names) = (width, Store::Memory(values), None);
     }
 
     /// Returns the stored column statistics if this data set is the whole mapped file, unscaled.

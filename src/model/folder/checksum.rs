@@ -53,6 +53,20 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
     scaler.knots().iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+    let inputs = scaler.parts();
+    if inputs.is_empty() {
+        return;
+    }
+    hasher.bytes(b"inputs");
+    hasher.word(inputs.medians.len() as u64);
+    inputs.medians.iter().for_each(|median| hasher.word(u64::from(median.to_bits())));
+    hasher.word(inputs.indicators.len() as u64);
+    inputs.indicators.iter().for_each(|&feature| hasher.word(feature as u64));
+    for category in &inputs.categories {
+        hasher.word(category.feature as u64);
+        hasher.word(category.levels.len() as u64);
+        category.levels.iter().for_each(|&level| hasher.word(u64::from(level)));
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! | `format` | `burnrank-export-1` |
 //! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
 //! | `features` | the names of the features, in their order |
-//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points` |
+//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points`; `medians` if missing values are replaced |
+//! | `inputs` | nets and kernels with indicators of missing values or categorical features: lists `kind`, `feature` and `level` with one number per input |
 //! | `activation`, `layers` | nets: the activation function, and for each layer `weights`, a list per input, and `bias` |
 //! | `trees` | trees: for each, `branches` and `leaves` |
 //! | `kernel` | kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
@@ -13,7 +14,10 @@
 //! A feature x is scaled to (x - center) / spread, or to 0 if the spread is 0. Scalings that begin with `log1p` first
 //! apply sign(x) ln(1 + abs(x)). Scalings that begin with `query-` compute center and spread from the documents of the
 //! query: minimum and range, or mean and standard deviation (divided by the number of documents). `quantile`
-//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them.
+//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them. A missing feature (NaN)
+//! is replaced by its median before it is scaled. An input of kind 0 is the scaled feature (counted from 0); of kind 1, 1 if the
+//! feature is missing, otherwise 0; of kind 2, 1 if the unscaled feature is the level, otherwise 0. Without `inputs`, the inputs
+//! are the scaled features.
 //!
 //! A layer computes x W + b, followed by the activation function for all layers except the last. A branch goes to
 //! `left` if its feature (counted from 0) is at most the `threshold`, or is NaN and `nan_left` is true; children of 0
@@ -22,6 +26,7 @@
 //! p of weight exp(-gamma |x - p|^2) or weight (x . p + offset)^degree.
 
 use super::net::Net;
+use super::numbers::FlatInputs;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::is_per_query;
 use super::{Exported, Request};
@@ -37,6 +42,8 @@ struct Document<'a> {
     kind: &'static str,
     features: &'a [String],
     scaling: ScalingText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<FlatInputs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     activation: Option<Activation>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +63,8 @@ struct ScalingText {
     spread: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<Vec<(f32, f64)>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    medians: Option<Vec<f32>>,
 }
 
 #[derive(Serialize)]
@@ -98,11 +107,13 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         kind: "net",
         features: &request.feature_names,
         scaling: ScalingText::of(model.info.scaler.steps(), kind),
+        inputs: FlatInputs::of(&model.info.scaler),
         activation: None,
         layers: None,
         trees: None,
         kernel: None,
     };
+    document.scaling.medians = Some(model.info.scaler.medians().to_vec()).filter(|medians| !medians.is_empty());
     match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;

@@ -1,6 +1,6 @@
 //! Nets for export: layers of weights and biases on the host, and the scaling that is not folded into them.
 
-use crate::data::scale::{Affine, Step};
+use crate::data::scale::{Affine, Input, Inputs, Step};
 use crate::error::Result;
 use crate::model::{Activation, Dense, HostNet, Model, Ranker};
 
@@ -8,6 +8,8 @@ use crate::model::{Activation, Dense, HostNet, Model, Ranker};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Net<'a> {
     pub scaling: &'a [Step],
+    /// Medians in place of missing values, and the inputs that are not scaled features.
+    pub parts: &'a Inputs,
     /// All layers; the last is the output, with one unit and no activation function.
     pub layers: Vec<Dense<f64>>,
     /// Activation function of the hidden units; `None` without hidden units.
@@ -21,7 +23,8 @@ impl<'a> Net<'a> {
     /// The net of a model, with its scaling separate.
     pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
         let HostNet { layers, activation } = HostNet::of(ranker)?.to_f64();
-        Ok(Net { scaling: model.info.scaler.steps(), layers, activation })
+        let scaler = &model.info.scaler;
+        Ok(Net { scaling: scaler.steps(), parts: scaler.parts(), layers, activation })
     }
 
     /// Folds an affine scaling into the first layer: W' = W / spread, b' = b - center / spread . W.
@@ -30,6 +33,7 @@ impl<'a> Net<'a> {
     /// precision.
     pub fn folded(mut self) -> Self {
         if let [Step::Affine(affine)] = self.scaling
+            && self.parts.is_empty()
             && self.layers[0].is_cheap_to_fold(affine)
         {
             self.layers[0].fold(affine);
@@ -38,9 +42,25 @@ impl<'a> Net<'a> {
         self
     }
 
+    /// Like [`Net::folded_in_double`], also if there are inputs that are not scaled features.
+    pub fn folded_by_input(mut self) -> Self {
+        if let [Step::Affine(affine)] = self.scaling {
+            let of_input = |input: &Input| match *input {
+                Input::Scaled(feature) => (affine.center[feature], affine.spread[feature]),
+                Input::Missing(_) | Input::Level(..) => (0.0, 1.0),
+            };
+            let (center, spread) = self.parts.list(affine.center.len()).iter().map(of_input).unzip();
+            self.layers[0].fold(&Affine { center, spread, ..Affine::default() });
+            self.scaling = &[];
+        }
+        self
+    }
+
     /// Like [`Net::folded`] without the check, for formats with f64 sums.
     pub fn folded_in_double(mut self) -> Self {
-        if let [Step::Affine(affine)] = self.scaling {
+        if let [Step::Affine(affine)] = self.scaling
+            && self.parts.is_empty()
+        {
             self.layers[0].fold(affine);
             self.scaling = &[];
         }
@@ -99,7 +119,8 @@ mod tests {
         let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
         assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));
         let (near, far) = ([Step::Affine(near)], [Step::Affine(far)]);
-        let net = |scaling| Net { scaling, layers: vec![layer()], activation: None };
+        let parts = Inputs::default();
+        let net = |scaling| Net { scaling, parts: &parts, layers: vec![layer()], activation: None };
         assert_eq!(net(&near).folded().scaling, []);
         assert_eq!(net(&far).folded(), net(&far));
         assert_eq!(net(&far).folded_in_double().scaling, []);

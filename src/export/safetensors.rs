@@ -5,14 +5,16 @@
 //! `0.weight` of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are concatenated lists with one number per branch,
 //! as in [`json`](super::json): `trees.root`, `branches.feature`, `.threshold`, `.nan_left`, `.left`, `.right` and
 //! `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and `scaling.spread` are f64; `quantile`
-//! has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. The header's `__metadata__` has kind,
+//! has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. With missing values there is `scaling.medians`, and
+//! with indicators or categorical features `inputs.kind`, `.feature` and `.level`, as in [`json`](super::json). The header's `__metadata__` has kind,
 //! activation, scaling and the feature names, separated by spaces.
 
 use super::net::Net;
-use super::numbers::FlatTrees;
+use super::numbers::{FlatInputs, FlatTrees};
 use super::plain::PlainTrees;
 use super::scaling::is_per_query;
 use super::{Exported, Request};
+use crate::data::Scaler;
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{KernelKind, Scorer};
@@ -50,6 +52,17 @@ impl Tensors {
 
     fn whole(&mut self, name: &str, values: &[i32]) {
         self.put(name, "I32", &[values.len()], values, i32::to_le_bytes);
+    }
+
+    fn inputs(&mut self, scaler: &Scaler) {
+        if !scaler.medians().is_empty() {
+            self.singles("scaling.medians", &[scaler.n_features()], scaler.medians());
+        }
+        if let Some(flat) = FlatInputs::of(scaler) {
+            self.whole("inputs.kind", &flat.kind);
+            self.whole("inputs.feature", &flat.feature);
+            self.singles("inputs.level", &[flat.level.len()], &flat.level);
+        }
     }
 
     fn scaling(&mut self, step: &Step) {
@@ -91,6 +104,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             say("kind", "net");
             net.activation.iter().for_each(|activation| say("activation", &activation.to_string()));
             net.scaling.iter().for_each(|step| tensors.scaling(step));
+            tensors.inputs(&model.info.scaler);
             for (place, layer) in net.layers.iter().enumerate() {
                 let weights: Vec<f32> =
                     (0..layer.units).flat_map(|unit| layer.column(unit)).map(|w| w as f32).collect();
@@ -123,6 +137,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             say("kind", kind);
             say(key, &value);
             model.info.scaler.steps().iter().for_each(|step| tensors.scaling(step));
+            tensors.inputs(&model.info.scaler);
             tensors.singles("points", &[points, features], ranker.points());
             if !ranker.offsets().is_empty() {
                 tensors.singles("offsets", &[points], ranker.offsets());

@@ -9,8 +9,6 @@ use crate::name::words;
 /// Scalings that a format supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalings {
-    /// Unscaled features, and (x - a) / b with two numbers per feature.
-    Affine,
     /// All that do not depend on the other documents of the query.
     PerDocument,
     /// All.
@@ -21,7 +19,6 @@ impl Scalings {
     /// Whether a scaling is one of them.
     pub fn has(self, kind: ScaleKind) -> bool {
         match self {
-            Scalings::Affine => kind.is_affine(),
             Scalings::PerDocument => !kind.is_per_query(),
             Scalings::Any => true,
         }
@@ -34,8 +31,8 @@ impl Scalings {
 /// use burnrank::model::{Capability, ExportTarget};
 /// use burnrank::{Architecture, ScaleKind};
 /// let solr: Capability = ExportTarget::Solr.capability();
-/// assert!(solr.check(&Architecture::Linear, ScaleKind::ZScore).is_ok());
-/// assert!(solr.check(&Architecture::Linear, ScaleKind::Quantile).is_err());
+/// assert!(solr.check(&Architecture::Linear, ScaleKind::Quantile).is_ok());
+/// assert!(solr.check(&Architecture::Linear, ScaleKind::QueryZScore).is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capability {
@@ -58,8 +55,6 @@ pub enum Unsupported {
     Architecture,
     /// It scores documents independently, so it cannot scale features within a query.
     WithinQuery,
-    /// It cannot compute this scaling.
-    Scaling,
     /// It does not have this activation function.
     Activation(Activation),
 }
@@ -82,9 +77,9 @@ impl Capability {
     pub const TREES: Capability =
         Capability { nets: None, trees: Some(Scalings::PerDocument), kernels: None, ..Capability::ANY };
 
-    /// Search engines with normalisers of features and nested trees.
+    /// Search engines with formulas or normalisers of features, and nested trees.
     const ENGINE: Capability = Capability {
-        nets: Some(Scalings::Affine),
+        nets: Some(Scalings::PerDocument),
         trees: Some(Scalings::PerDocument),
         kernels: None,
         levels: Some(NESTED_LEVELS),
@@ -107,7 +102,7 @@ impl Capability {
     pub fn check(&self, architecture: &Architecture, scaling: ScaleKind) -> Result<(), Unsupported> {
         let scalings = self.scalings(architecture).ok_or(Unsupported::Architecture)?;
         if !scalings.has(scaling) {
-            return Err(if scaling.is_per_query() { Unsupported::WithinQuery } else { Unsupported::Scaling });
+            return Err(Unsupported::WithinQuery);
         }
         match architecture.activation().filter(|activation| !self.activations.contains(activation)) {
             Some(activation) => Err(Unsupported::Activation(activation)),
@@ -149,11 +144,7 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => Capability {
-                nets: Some(Scalings::PerDocument),
-                kernels: Some(Scalings::PerDocument),
-                ..Capability::ENGINE
-            },
+            ExportTarget::Vespa => Capability { kernels: Some(Scalings::PerDocument), ..Capability::ENGINE },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

@@ -52,7 +52,7 @@ pub use score::score;
 pub(crate) use score::score_rows;
 pub use scorer::Scorer;
 pub use serving::{Ranked, Scratch, ServingScorer};
-pub use trees::{Branch, Child, Forest, Rule, Tree, WhenMissing};
+pub use trees::{Branch, Child, Forest, NegativeFractions, Rule, Tree, WhenMissing};
 pub(crate) use trees::{ZERO, largest_f32};
 pub(crate) use units::add_moved_unit;
 pub(crate) use weighted_sum::shape_of_sum;

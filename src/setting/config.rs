@@ -6,8 +6,8 @@ use super::method::Method;
 use super::model::{ModelChoice, ModelKind, models};
 use super::value::Value;
 use super::words::{GradientPath, OptimizerKind, Schedule};
-use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
+use crate::data::{Dataset, Preprocessing};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
 use crate::model::{Architecture, ExportTarget, Init, Unsupported};
@@ -53,6 +53,10 @@ pub struct TrainConfig {
     pub clip: f64,
     /// Seed of all random numbers: weights, shuffles, samples.
     pub seed: u64,
+    /// Numbers, from 1, or names of categorical features. Nets encode them as one input per level; trees split them into sets of
+    /// levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categorical: Vec<String>,
     /// How gradients are computed.
     pub gradient: GradientPath,
     /// Maximum number of document pairs in memory at once on the tensor path.
@@ -106,6 +110,30 @@ impl TrainConfig {
     /// Returns the number of batches in an epoch of `queries` training queries.
     pub(crate) fn batches(&self, queries: usize) -> usize {
         queries.div_ceil(self.batch_queries.max(1))
+    }
+
+    /// Returns how the features of `train` become inputs: trees use missing values and categorical features as they are, other
+    /// models replace and encode them.
+    ///
+    /// # Errors
+    /// If the data has no such categorical feature, or missing values that the model cannot take.
+    pub fn preprocessing(&self, train: &Dataset) -> Result<Preprocessing> {
+        let (scaling, categorical) = (self.scaling, self.categorical_columns(train)?);
+        match (&self.method, &self.architecture) {
+            (Method::Boosting(_), _) => Ok(Preprocessing { scaling, imputes: false, categorical: Vec::new() }),
+            (Method::Baseline(settings), Architecture::Trees { .. }) if train.has_missing() => {
+                Err(Error::Data(format!(
+                    "{}: the training data has missing values, which this baseline cannot use: give them a number with `null`, or \
+                 train with `model` trees",
+                    settings.name
+                )))
+            }
+            (Method::Baseline(settings), Architecture::Trees { .. }) if !categorical.is_empty() => {
+                let expected = format!("no features for {}, or `model` trees", settings.name);
+                Err(Error::setting("categorical", self.categorical.join(","), expected))
+            }
+            _ => Ok(Preprocessing { scaling, imputes: true, categorical }),
+        }
     }
 
     /// Returns the name of what is optimised: the objective, or the baseline.
@@ -175,7 +203,7 @@ impl TrainConfig {
                     listed(&models, "or")
                 )))
             }
-            (Err(Unsupported::Scaling | Unsupported::WithinQuery), ..) => {
+            (Err(Unsupported::WithinQuery), ..) => {
                 let scalings = capability.scalings(&self.architecture);
                 let is_supported = |kind: &ScaleKind| scalings.is_some_and(|scalings| scalings.has(*kind));
                 let supported = ScaleKind::ALL.into_iter().filter(is_supported).map(ScaleKind::name);

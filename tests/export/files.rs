@@ -9,7 +9,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 /// Returns the scaled rows of a query.
-fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Vec<Vec<f64>> {
+fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[Vec<f32>]) -> Vec<Vec<f64>> {
     let log = |x: f64| if kind.starts_with("log1p") { x.abs().ln_1p().copysign(x) } else { x };
     let mut rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|&x| log(f64::from(x))).collect()).collect();
     let width = rows[0].len();
@@ -74,7 +74,28 @@ fn by_query(case: &Case, kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, score: 
     let mut scores = Vec::new();
     for query in case.data.queries() {
         let rows: Vec<&[f32]> = query.features.chunks(case.data.n_features()).collect();
-        scores.extend(scaled(kind, scaling, &rows).iter().map(|row| score(row)));
+        let medians = scaling("medians");
+        let filled = |row: &&[f32]| {
+            let median = |(i, &x): (usize, &f32)| if x.is_nan() { medians[i] as f32 } else { x };
+            row.iter().enumerate().map(median).collect::<Vec<f32>>()
+        };
+        let rows_scaled = scaled(kind, scaling, &rows.iter().map(filled).collect::<Vec<_>>());
+        let [kinds, features, levels] = ["kind", "feature", "level"].map(|name| scaling(&format!("inputs.{name}")));
+        for (raw, scaled) in rows.iter().zip(rows_scaled) {
+            if kinds.is_empty() {
+                scores.push(score(&scaled));
+                continue;
+            }
+            let input = |i: usize| {
+                let feature = features[i] as usize;
+                match kinds[i] as i64 {
+                    0 => scaled[feature],
+                    1 => f64::from(u8::from(raw[feature].is_nan())),
+                    _ => f64::from(u8::from(f64::from(raw[feature]) == levels[i])),
+                }
+            };
+            scores.push(score(&(0..kinds.len()).map(input).collect::<Vec<f64>>()));
+        }
     }
     scores
 }
@@ -140,7 +161,13 @@ fn json_scores_by_its_documented_layout() {
             let place = match name {
                 "x" => 0,
                 "y" => 1,
-                _ => return numbers(&file["scaling"][name]),
+                _ => {
+                    let list = match name.strip_prefix("inputs.") {
+                        Some(name) => &file["inputs"][name],
+                        None => &file["scaling"][name],
+                    };
+                    return if list.is_null() { Vec::new() } else { numbers(list) };
+                }
             };
             // All of the same length, as in the tensors.
             let points = file["scaling"]["points"].as_array().unwrap();
@@ -232,7 +259,10 @@ fn safetensors_score_by_their_documented_names() {
     for case in models::all() {
         let (about, tensors) = read_safetensors(&case.export("safetensors").unwrap().bytes);
         let kind = about["scaling"].as_str().unwrap();
-        let scaling = |name: &str| tensors[&format!("scaling.{name}")].1.clone();
+        let scaling = |name: &str| {
+            let place = if name.starts_with("inputs.") { name.to_owned() } else { format!("scaling.{name}") };
+            tensors.get(&place).map_or_else(Vec::new, |(_, values)| values.clone())
+        };
         let scores = by_query(&case, kind, &scaling, |row| score_tensors(&about, &tensors, row));
         case.check(&scores, "safetensors");
     }

@@ -76,6 +76,7 @@ fn train_command(info: &ModelInfo, path: &str, missing: &mut Vec<String>) -> Opt
         let members = info.members.len();
         all.extend((members > 0).then(|| vec!["--ensemble".to_owned(), members.to_string()]));
     }
+    all.extend(info.sparse_missing.then(|| vec!["--sparse-missing".to_owned()]));
     all.push(vec!["--out".into(), path.to_owned()]);
     Some(line(&all))
 }

@@ -11,12 +11,14 @@
 //! column of a feature.
 
 mod columns;
+mod inputs;
 mod kind;
 mod lines;
 mod log1p;
 mod log1p_zscore;
 mod minmax;
 mod none;
+mod preprocessing;
 mod quantile;
 mod query_minmax;
 mod query_zscore;
@@ -28,7 +30,10 @@ mod tests;
 mod zscore;
 
 pub(crate) use columns::{ColumnStats, ColumnSummary, FitBuffers, Rows, Statistic};
+pub(crate) use inputs::{Input, Inputs};
 pub use kind::ScaleKind;
 pub(crate) use lines::Lines;
+pub use preprocessing::Preprocessing;
+pub(crate) use preprocessing::refuse_missing;
 pub use scaler::Scaler;
 pub(crate) use step::{Affine, Step, value};

@@ -1,5 +1,6 @@
 //! The serialized form of a fitted scaling in a model folder.
 
+use super::inputs::{Category, Inputs};
 use super::lines::KNOTS;
 use super::{Lines, ScaleKind, Scaler, Step};
 use crate::error::{Error, Result};
@@ -14,13 +15,22 @@ pub(super) struct Stored {
     spread: Vec<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     knots: Vec<f32>,
+    /// Value in place of a missing one, feature by feature.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    medians: Vec<f32>,
+    /// Columns of features with an input that is 1 if they are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    indicators: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categories: Vec<Category>,
 }
 
 impl From<Scaler> for Stored {
     fn from(scaler: Scaler) -> Stored {
         let ((center, spread), knots) = (scaler.numbers(), scaler.knots());
         let (center, spread, knots) = (center.to_vec(), spread.to_vec(), knots.to_vec());
-        Stored { kind: scaler.kind, width: scaler.width, center, spread, knots }
+        let Inputs { medians, indicators, categories } = scaler.inputs;
+        Stored { kind: scaler.kind, width: scaler.width, center, spread, knots, medians, indicators, categories }
     }
 }
 
@@ -28,7 +38,9 @@ impl TryFrom<Stored> for Scaler {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Scaler> {
-        let Stored { kind, width, center, spread, knots } = stored;
+        let Stored { kind, width, center, spread, knots, medians, indicators, categories } = stored;
+        let inputs = Inputs { medians, indicators, categories };
+        inputs.check(width)?;
         let mut steps = kind.outline();
         let expected = if steps.iter().any(|step| matches!(step, Step::Affine(_))) { width } else { 0 };
         if center.len() != expected || spread.len() != expected {
@@ -60,6 +72,6 @@ impl TryFrom<Stored> for Scaler {
                 Step::SignedLog | Step::WithinQuery(_) => {}
             }
         }
-        Ok(Scaler { kind, width, steps })
+        Ok(Scaler { kind, width, steps, inputs })
     }
 }

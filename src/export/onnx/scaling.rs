@@ -1,16 +1,66 @@
 //! Scalings as graph nodes, in f64.
 
 use super::Graph;
-use super::proto::{Attribute, Element, doubles, integers, node};
-use crate::data::scale::{Affine, Statistic, Step};
+use super::proto::{Attribute, Element, doubles, integers, node, singles};
+use crate::data::Scaler;
+use crate::data::scale::{Affine, Input, Statistic, Step};
 
 impl Graph {
-    /// Adds the nodes of the scaling, and returns the name of the scaled features, f32.
-    pub(super) fn scaled(&mut self, scaling: &[Step], features: usize) -> &'static str {
-        if scaling.is_empty() {
-            return "features";
+    /// Adds the nodes of missing values, scaling and categories, and returns the name of the inputs, f32.
+    pub(super) fn inputs(&mut self, scaler: &Scaler, scaling: &[Step], features: usize) -> &'static str {
+        let mut from = "features";
+        if !scaler.medians().is_empty() {
+            self.constants.push(singles("medians", &[features], scaler.medians().iter().copied().map(f64::from)));
+            self.add("IsNaN", &["features"], "is_missing");
+            self.add("Where", &["is_missing", "medians", "features"], "imputed");
+            from = "imputed";
         }
-        self.cast("features", Element::Double, "raw");
+        let scaled = self.scaled(scaling, features, from);
+        if !scaler.widens() {
+            return scaled;
+        }
+        let inputs = scaler.inputs();
+        let columns = |of: fn(&Input) -> bool| -> Vec<i64> {
+            inputs.iter().filter(|input| of(input)).map(|input| input.feature() as i64).collect()
+        };
+        let mut parts = vec!["scaled_inputs"];
+        self.constants.push(integers("scaled_columns", &columns(|input| matches!(input, Input::Scaled(_)))));
+        self.gather(scaled, "scaled_columns", "scaled_inputs");
+        let missing = columns(|input| matches!(input, Input::Missing(_)));
+        if !missing.is_empty() {
+            self.constants.push(integers("missing_columns", &missing));
+            self.gather("is_missing", "missing_columns", "are_missing");
+            self.cast("are_missing", Element::Single, "missing_inputs");
+            parts.push("missing_inputs");
+        }
+        let levels = inputs.iter().filter_map(|input| match input {
+            Input::Level(_, level) => Some(f64::from(*level)),
+            _ => None,
+        });
+        let levels = levels.collect::<Vec<_>>();
+        if !levels.is_empty() {
+            self.constants.push(integers("level_columns", &columns(|input| matches!(input, Input::Level(..)))));
+            self.constants.push(singles("levels", &[levels.len()], levels));
+            self.gather("features", "level_columns", "categories");
+            self.add("Equal", &["categories", "levels"], "are_levels");
+            self.cast("are_levels", Element::Single, "level_inputs");
+            parts.push("level_inputs");
+        }
+        self.nodes.push(node("Concat", "", &parts, "inputs", vec![("axis", Attribute::Int(1))]));
+        "inputs"
+    }
+
+    /// Selects columns.
+    fn gather(&mut self, input: &str, columns: &str, output: &str) {
+        self.nodes.push(node("Gather", "", &[input, columns], output, vec![("axis", Attribute::Int(1))]));
+    }
+
+    /// Adds the nodes of the scaling of `from`, and returns the name of the scaled features, f32.
+    pub(super) fn scaled(&mut self, scaling: &[Step], features: usize, from: &'static str) -> &'static str {
+        if scaling.is_empty() {
+            return from;
+        }
+        self.cast(from, Element::Double, "raw");
         let last = scaling.iter().fold("raw", |input, step| match step {
             Step::SignedLog => self.log(input),
             Step::Affine(affine) => self.affine(affine, features, input),

@@ -20,8 +20,8 @@ use super::candidate::train_evaluated;
 use super::estimate::{CrossEvaluator, Halves};
 use super::parallel;
 use crate::analysis::significance::Better;
-use crate::data::Dataset;
-use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::scale::ScaleKind;
+use crate::data::{Dataset, Preprocessing};
 use crate::error::{Error, Result};
 use crate::internal::hash::Hasher;
 use crate::memory;
@@ -34,7 +34,7 @@ use burn::tensor::Device;
 use candidate::Candidate;
 pub use report::{AutoReport, CandidateReport, Difference, RunnerUp};
 use rotation::Rotation;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -257,12 +257,13 @@ impl<'a> Selection<'a> {
         self.ask(candidates, places, rotation)?;
         let parts = rotation.data(self.train, self.valid)?;
         let halves = Halves::new(parts[1].n_queries(), seed)?;
-        let mut scaled: BTreeMap<&'static str, Arc<TrainingData<'_>>> = BTreeMap::new();
+        let mut scaled: HashMap<Preprocessing, Arc<TrainingData<'_>>> = HashMap::new();
         for &place in places {
-            let kind = candidates[place].config.scaling;
-            if !scaled.contains_key(kind.name()) {
-                let data = TrainingData::with_scaler(Scaler::fit(kind, self.train), &parts[0], &parts[1])?;
-                scaled.insert(kind.name(), Arc::new(data));
+            let rules = candidates[place].config.preprocessing(self.train)?;
+            if !scaled.contains_key(&rules) {
+                let scaler = rules.fit_for(self.train, self.valid.as_slice())?;
+                let data = TrainingData::with_scaler(scaler, &parts[0], &parts[1])?;
+                scaled.insert(rules, Arc::new(data));
             }
         }
         let done = Mutex::new(Vec::<(usize, Outcome, f64)>::new());
@@ -276,7 +277,8 @@ impl<'a> Selection<'a> {
             let start = Instant::now();
             // The first run of all is not bounded by the time limit, so that there is always a model.
             let bounded = round > 0 || *place > 0;
-            let outcome = self.one(config, &scaled[config.scaling.name()], &halves, bounded);
+            let rules = config.preprocessing(self.train)?;
+            let outcome = self.one(config, &scaled[&rules], &halves, bounded);
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.push((*place, outcome, start.elapsed().as_secs_f64()));
             let runs = before + done.len();
@@ -352,6 +354,9 @@ impl<'a> Selection<'a> {
         }
         if base.target != ExportTarget::Any {
             model.info.settings["for"] = serde_json::json!(base.target);
+        }
+        if !base.categorical.is_empty() {
+            model.info.settings["categorical"] = serde_json::json!(base.categorical.join(","));
         }
         if let Some(trials) = self.auto.trials {
             model.info.settings["trials"] = serde_json::json!(trials);

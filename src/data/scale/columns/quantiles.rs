@@ -6,6 +6,9 @@ use crate::numeric::order::{ascending, from_ascending};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// The knot that is the median.
+pub(in crate::data::scale) const MEDIAN: usize = KNOTS / 2;
+
 /// Maximum number of sampled documents; more would not change the quantiles noticeably.
 const SAMPLE: usize = 200_000;
 /// Number of features processed at a time: those of a cache line.

@@ -3,7 +3,7 @@
 use super::page::GENERATED;
 use super::papers::{PAPERS, PaperFacts};
 use super::verdict::{Kind, Outcome, Outcomes, Row};
-use super::{Experiment, folder_of, power, prose, store};
+use super::{Experiment, earlier, folder_of, power, prose, store};
 use burnrank::internal::text::{Table, duration};
 use serde::Deserialize;
 use std::fmt::Write;
@@ -16,6 +16,8 @@ pub struct Entry<'a> {
     pub outcomes: Outcomes,
     seconds: Option<f64>,
     has_results: bool,
+    /// Whether the stored runs have the protocol before the present one.
+    is_earlier: bool,
 }
 
 impl<'a> Entry<'a> {
@@ -26,11 +28,14 @@ impl<'a> Entry<'a> {
             Err(_) => (None, true),
         };
         let outcome = stored.as_ref().map(|results| results.outcome.clone()).unwrap_or_default();
+        let outcomes = Outcomes::deserialize(&outcome).unwrap_or_default();
+        let is_earlier = earlier::are_stored(experiment.name, outcome["verdict"].as_str().unwrap_or(""), &outcomes);
         let verdict = match (&stored, outcome["verdict"].as_str()) {
             (None, _) if damaged => "unknown: its results.json is damaged".to_owned(),
             (None, _) => "not run yet".to_owned(),
             (Some(results), None) => format!("unfinished, {} runs are done", results.runs.len()),
             (Some(results), Some(verdict)) if results.header.scale == "quick" => format!("{verdict} (quick)"),
+            (_, Some(verdict)) if is_earlier => format!("{verdict} (earlier protocol)"),
             (_, Some(verdict)) => verdict.to_owned(),
         };
         Entry {
@@ -38,7 +43,8 @@ impl<'a> Entry<'a> {
             verdict,
             seconds: stored.as_ref().and_then(|results| store::read_seconds(&folder, results)),
             has_results: stored.is_some(),
-            outcomes: Outcomes::deserialize(outcome).unwrap_or_default(),
+            outcomes,
+            is_earlier,
         }
     }
 
@@ -73,6 +79,11 @@ impl<'a> Entry<'a> {
             }
         }
     }
+}
+
+/// Whether the stored runs of an experiment have the protocol before the present one.
+pub fn has_earlier_runs(experiment: &Experiment, out: &Path) -> bool {
+    Entry::read(experiment, out).is_earlier
 }
 
 /// Writes the index and the papers' pages from the stored results.
@@ -117,7 +128,8 @@ const READING: &str = "## How to read the verdicts\n\n\
 const HOW: &str = "## Run them\n\n`cargo run --release --bin experiments -- list` lists them; `-- NAME` runs one at full scale, \
     `-- NAME --quick` a small version in under a minute, `-- all` all of them; interrupted ones resume. `--data DIR` (or \
     BURNRANK_DATA) is a folder of real data, with one folder of LETOR folds per data set; claims without data are not tested. \
-    `-- all --stored` writes all reports again without running anything.\n";
+    `-- all --stored` writes all reports again without running anything. \"(earlier protocol)\": the protocol has changed since \
+    the stored runs, whose report is kept until it is run again with `--fresh`.\n";
 
 /// Total time of all experiments, if each is known.
 fn total(entries: &[Entry<'_>]) -> String {

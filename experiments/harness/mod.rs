@@ -196,6 +196,9 @@ impl Session {
     /// Runs an experiment, resuming from stored runs, and writes its results, figure and report.
     pub fn run(&self, experiment: &Experiment) -> anyhow::Result<()> {
         let folder = folder_of(&self.out, experiment.name);
+        if self.stored && index::has_earlier_runs(experiment, &self.out) {
+            return print(&format!("{}: its runs have an earlier protocol; their report is kept\n", experiment.name));
+        }
         eprintln!("{} ({} scale, seed {}, {})", experiment.name, self.scale.name(), self.seed, self.backend);
         let header = store::Header {
             experiment: experiment.name.into(),

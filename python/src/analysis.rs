@@ -93,7 +93,8 @@ pub fn evaluate(
 /// Summarises values of a metric, one per query; NaN stands for skipped queries.
 #[pyfunction]
 pub fn summarise(name: &str, values: &Bound<'_, PyAny>) -> PyResult<String> {
-    let values: Vec<Option<f64>> = vector(values)?.into_iter().map(|value| value.is_finite().then_some(value)).collect();
+    let values: Vec<Option<f64>> =
+        vector(values)?.into_iter().map(|value| value.is_finite().then_some(value)).collect();
     json(&summary(name, &values, false))
 }
 
@@ -120,14 +121,16 @@ pub fn compare(
     seed: u64,
 ) -> PyResult<String> {
     let report = interruptible(py, None, |link| {
-        let kept: Vec<usize> =
-            (0..queries.len()).filter(|&query| values.iter().all(|v| v.get(query).is_some_and(|v| v.is_finite()))).collect();
+        let kept: Vec<usize> = (0..queries.len())
+            .filter(|&query| values.iter().all(|v| v.get(query).is_some_and(|v| v.is_finite())))
+            .collect();
         let values: Vec<Vec<f64>> = values.iter().map(|v| kept.iter().map(|&query| v[query]).collect()).collect();
         let queries: Vec<String> = kept.iter().map(|&query| queries[query].clone()).collect();
         let systems: Vec<PerQuery<'_>> =
             names.iter().zip(&values).map(|(name, values)| PerQuery { name, values }).collect();
-        let pairs: Vec<(usize, usize)> =
-            (0..systems.len()).flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second))).collect();
+        let pairs: Vec<(usize, usize)> = (0..systems.len())
+            .flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)))
+            .collect();
         let draws = match queries.len() <= 32 {
             true => 100_000,
             false => draws_needed(pairs.len(), alpha).clamp(100_000, 10_000_000),
@@ -204,7 +207,9 @@ pub fn certify(
         let model = model.inner();
         let Some(ranker) = model.scorer.net() else {
             let architecture = &model.info.ranker.architecture;
-            return Err(Error::Config(format!("the model is {architecture}, but certify needs a linear net or an mlp")));
+            return Err(Error::Config(format!(
+                "the model is {architecture}, but certify needs a linear net or an mlp"
+            )));
         };
         let data = model.scaled(data)?;
         certify_model(ranker, &data, &*metric, &device::open("auto")?, &options, &mut |_| {})

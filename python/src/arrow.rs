@@ -213,7 +213,11 @@ fn columns(schema: &Schema) -> PyResult<Vec<Column>> {
             "L" => Kind::U64,
             "f" => Kind::F32,
             "g" => Kind::F64,
-            _ => return Err(invalid(format!("column '{name}' is not numeric (Arrow format '{format}'): convert or drop it"))),
+            _ => {
+                return Err(invalid(format!(
+                    "column '{name}' is not numeric (Arrow format '{format}'): convert or drop it"
+                )));
+            }
         };
         if !child.dictionary.is_null() {
             return Err(invalid(format!("column '{name}' is a dictionary: convert it to numbers, or drop it")));

@@ -52,10 +52,13 @@ impl Loss for PythonLoss {
             result.extract::<(Vec<u8>, Vec<u8>, f64)>()
         })?;
         let fill = |values: &mut [f32], bytes: &[u8], what: &str| {
-            let numbers: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
+            let numbers: Vec<f32> =
+                bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
             if numbers.len() != documents {
                 let (name, count) = (&self.0.name, numbers.len());
-                return Err(Error::Training(format!("{name}: {count} numbers of the {what} for {documents} documents")));
+                return Err(Error::Training(format!(
+                    "{name}: {count} numbers of the {what} for {documents} documents"
+                )));
             }
             if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
                 return Err(Error::Training(format!("{}: {number} in the {what}", self.0.name)));

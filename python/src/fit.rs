@@ -71,8 +71,7 @@ impl Plan {
         let model = choice(model)?;
         let function = |named: Option<Named>| named.map(|(name, call)| Function::new(name, call));
         let (objective, metric) = (function(objective), function(metric));
-        let plan =
-            Plan { model, given, chooses_scaling, members, trials, seconds, device, objective, metric };
+        let plan = Plan { model, given, chooses_scaling, members, trials, seconds, device, objective, metric };
         plan.check()?;
         let config = resolve(&plan.model.clone().unwrap_or_else(ModelChoice::mlp), &plan.given, None)?;
         config.check_build()?;
@@ -96,10 +95,14 @@ impl Plan {
         let Some(model) = &self.model else {
             self.given.check_for(AUTO, Kinds::AUTO)?;
             if self.members != 1 {
-                return config("`ensemble` is for nets and trees, not for auto: leave it out, or choose another `model`".into());
+                return config(
+                    "`ensemble` is for nets and trees, not for auto: leave it out, or choose another `model`".into(),
+                );
             }
             if let Some(key) = custom {
-                return config(format!("a function as `{key}` is not for `model` auto: choose another model, such as mlp"));
+                return config(format!(
+                    "a function as `{key}` is not for `model` auto: choose another model, such as mlp"
+                ));
             }
             return Ok(());
         };
@@ -118,7 +121,9 @@ impl Plan {
             return config("a function as `metric` does not work with `ensemble`: leave one of them out".into());
         }
         if self.metric.is_some() && model.kind.kinds == Kinds::BASELINES {
-            return config(format!("a function as `metric` is for nets and trees, not for {name}: pass the name of a metric"));
+            return config(format!(
+                "a function as `metric` is for nets and trees, not for {name}: pass the name of a metric"
+            ));
         }
         if self.objective.is_some() && !model.kind.takes_objective() {
             return config(format!("`objective` is for nets and trees, not for {name}: leave it out"));
@@ -235,7 +240,12 @@ fn prepare(
         true => HoldOut::Nothing,
         false => HoldOut::Fifth { seed: config.seed, members: plan.members },
     };
-    let files = RunFiles { train: Path::new("X"), valid: valid.as_ref().map(|_| Path::new("eval_set")), test: None, targets: None };
+    let files = RunFiles {
+        train: Path::new("X"),
+        valid: valid.as_ref().map(|_| Path::new("eval_set")),
+        test: None,
+        targets: None,
+    };
     let (mut train, mut valid) = (Some(train), valid);
     let (mut splits, _) = Splits::read(&files, hold_out, |name, path| {
         let data = if name == "train" { train.take() } else { valid.take() };

@@ -32,7 +32,13 @@ impl Model {
     }
 
     /// Scores rows in blocks of whole queries.
-    fn score_blocks(&self, matrix: &Matrix, sizes: &[usize], names: Option<Vec<String>>, stop: &Stop) -> Result<Vec<f32>> {
+    fn score_blocks(
+        &self,
+        matrix: &Matrix,
+        sizes: &[usize],
+        names: Option<Vec<String>>,
+        stop: &Stop,
+    ) -> Result<Vec<f32>> {
         let offsets = offsets(sizes);
         let rows = (VALUES / matrix.width().max(1)).max(1);
         let mut scores = Vec::with_capacity(matrix.len());
@@ -54,7 +60,8 @@ impl Model {
         }
         if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
             let score = scores[row];
-            let text = format!("the score of row {row} is {score}: its features are too large for the model; scale them");
+            let text =
+                format!("the score of row {row} is {score}: its features are too large for the model; scale them");
             return Err(Error::Data(text));
         }
         Ok(scores)
@@ -131,10 +138,13 @@ impl Model {
     /// Kind and values of the model's own feature importance, if they do not depend on data.
     fn importance(&self) -> PyResult<Option<(String, Vec<f64>)>> {
         let shape = &self.0.info.ranker;
-        if shape.architecture.is_net() && !shape.architecture.hidden().is_empty() || matches!(self.0.scorer, burnrank::Scorer::Kernel(_)) {
+        if shape.architecture.is_net() && !shape.architecture.hidden().is_empty()
+            || matches!(self.0.scorer, burnrank::Scorer::Kernel(_))
+        {
             return Ok(None);
         }
-        let blank = Dataset::new(shape.features, vec![0.0; shape.features], vec![0.0], vec![(String::new(), 1)]).or_raise()?;
+        let blank =
+            Dataset::new(shape.features, vec![0.0; shape.features], vec![0.0], vec![(String::new(), 1)]).or_raise()?;
         let importance = burnrank::analysis::explain::model_importance(&self.0.scorer, &blank).or_raise()?;
         Ok(Some((importance.kind.to_string(), importance.values)))
     }

@@ -79,11 +79,12 @@ pub fn interruptible<T: Send>(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    result.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(Error::Training(format!("internal error, please report it: {}", text.unwrap_or("panic"))))
-    })
-    .map_err(raise)
+    result
+        .unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            Err(Error::Training(format!("internal error, please report it: {}", text.unwrap_or("panic"))))
+        })
+        .map_err(raise)
 }
 
 /// Answers events and checks for signals until the work ends. Returns the first exception.

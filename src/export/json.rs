@@ -5,17 +5,23 @@
 //! | `format` | `burnrank-export-1` |
 //! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
 //! | `features` | the names of the features, in their order |
-//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points` |
+//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` and `piecewise` the `points` |
+//! | `encoding` | nets with scaling `piecewise`: for each feature the `means` of its bins, and whether it has an input for `missing` values |
 //! | `activation`, `layers` | nets: the activation function, and for each layer `weights`, a list per input, and `bias` |
+//! | `skip` | nets with a skip connection: a weight per input |
 //! | `trees` | trees: for each, `branches` and `leaves` |
 //! | `kernel` | kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
 //!
 //! A feature x is scaled to (x - center) / spread, or to 0 if the spread is 0. Scalings that begin with `log1p` first
 //! apply sign(x) ln(1 + abs(x)). Scalings that begin with `query-` compute center and spread from the documents of the
 //! query: minimum and range, or mean and standard deviation (divided by the number of documents). `quantile`
-//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them.
+//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them; so does `piecewise`.
 //!
-//! A layer computes x W + b, followed by the activation function for all layers except the last. A branch goes to
+//! A net with `encoding` has an input for each bin t of a feature, clip(y - t, 0, 1) - mean, or 0 if the feature is NaN; then, if
+//! `missing` is true, an input that is 1 if the feature is NaN, otherwise 0.
+//!
+//! A layer computes x W + b, followed by the activation function for all layers except the last. `skip` adds the sum of each input
+//! of the first layer times its weight to the score. A branch goes to
 //! `left` if its feature (counted from 0) is at most the `threshold`, or is NaN and `nan_left` is true; children of 0
 //! or more are branches, negative ones the leaves -1 - child. A score is the sum of the leaves over all trees.
 //! Thresholds are for unscaled features, except with scaling within queries. A score of kernels is the sum over points
@@ -25,6 +31,7 @@ use super::net::Net;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::is_per_query;
 use super::{Exported, Request};
+use crate::data::Encoding;
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, Dense, KernelKind, KernelRanker, Scorer};
@@ -38,9 +45,13 @@ struct Document<'a> {
     features: &'a [String],
     scaling: ScalingText,
     #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<Vec<InputsText>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     activation: Option<Activation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     layers: Option<Vec<LayerText>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skip: Vec<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trees: Option<Vec<TreeText>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +67,13 @@ struct ScalingText {
     spread: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<Vec<(f32, f64)>>>,
+}
+
+/// The inputs of a feature.
+#[derive(Serialize)]
+struct InputsText {
+    means: Vec<f32>,
+    missing: bool,
 }
 
 #[derive(Serialize)]
@@ -98,8 +116,10 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         kind: "net",
         features: &request.feature_names,
         scaling: ScalingText::of(model.info.scaler.steps(), kind),
+        encoding: None,
         activation: None,
         layers: None,
+        skip: Vec::new(),
         trees: None,
         kernel: None,
     };
@@ -108,6 +128,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let net = Net::of(model, ranker)?;
             document.activation = net.activation;
             document.layers = Some(net.layers.iter().map(LayerText::of).collect());
+            document.encoding = net.encoding.as_deref().map(InputsText::of);
+            document.skip = net.skip.iter().map(|&weight| weight as f32).collect();
         }
         Scorer::Trees(forest) => {
             let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
@@ -133,9 +155,18 @@ impl ScalingText {
                     (text.center, text.spread) = (Some(affine.center.clone()), Some(affine.spread.clone()));
                 }
                 Step::Lines(lines) => text.points = Some(lines.points()),
+                Step::Pieces(pieces) => text.points = Some(pieces.lines().points()),
             }
         }
         text
+    }
+}
+
+impl InputsText {
+    fn of(encoding: &Encoding) -> Vec<Self> {
+        let means = |first: usize, bins: usize| encoding.means()[first..first + bins].to_vec();
+        let features = encoding.features().iter();
+        features.map(|of| InputsText { means: means(of.first, of.bins), missing: of.has_missing }).collect()
     }
 }
 

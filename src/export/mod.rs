@@ -164,6 +164,9 @@ impl Format {
         let info = &request.model.info;
         let supported = self.capability.check(&info.ranker.architecture, info.scaler.kind());
         supported.map_err(|reason| self.refused(request, reason))?;
+        if info.ranker.skip && !self.capability.skip {
+            return Err(self.refused(request, Unsupported::Skip));
+        }
         (self.write)(request)
     }
 
@@ -179,6 +182,10 @@ impl Format {
             (Unsupported::Architecture, _) => {
                 (format!("a {architecture}"), "it contains only trees: train with `model` trees, or export to onnx")
             }
+            (Unsupported::Skip, _) => (
+                "a net with a skip connection".to_owned(),
+                "its nets have layers only: train with `skip` none, or export to onnx, json, safetensors, rust or c",
+            ),
             (Unsupported::WithinQuery, _) => (
                 format!("features scaled within each query ({kind})"),
                 "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c",

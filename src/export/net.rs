@@ -1,8 +1,10 @@
 //! Nets for export: layers of weights and biases on the host, and the scaling that is not folded into them.
 
+use crate::data::Encoding;
 use crate::data::scale::{Affine, Step};
 use crate::error::Result;
-use crate::model::{Activation, Dense, HostNet, Model, Ranker};
+use crate::model::{Activation, Dense, EncodedRows, HostNet, Model, Ranker};
+use std::sync::Arc;
 
 /// A net and its scaling.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +14,10 @@ pub(super) struct Net<'a> {
     pub layers: Vec<Dense<f64>>,
     /// Activation function of the hidden units; `None` without hidden units.
     pub activation: Option<Activation>,
+    /// Weights of the skip connection, one per input; empty without one.
+    pub skip: Vec<f64>,
+    /// How scaled features become inputs; `None` if each is one.
+    pub encoding: Option<Arc<Encoding>>,
 }
 
 /// Maximum rounding error of a folded layer, as a multiple of that with scaled features.
@@ -20,8 +26,13 @@ const MAX_ERROR: f64 = 16.0;
 impl<'a> Net<'a> {
     /// The net of a model, with its scaling separate.
     pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
-        let HostNet { layers, activation } = HostNet::of(ranker)?.to_f64();
-        Ok(Net { scaling: model.info.scaler.steps(), layers, activation })
+        let HostNet { layers, activation, skip, encoding } = HostNet::of(ranker)?.to_f64();
+        Ok(Net { scaling: model.info.scaler.steps(), layers, activation, skip, encoding })
+    }
+
+    /// The rows of the first layer's table, if features are encoded.
+    pub fn rows(&self) -> Option<EncodedRows> {
+        self.encoding.as_deref().map(EncodedRows::new)
     }
 
     /// Folds an affine scaling into the first layer: W' = W / spread, b' = b - center / spread . W.
@@ -30,6 +41,7 @@ impl<'a> Net<'a> {
     /// precision.
     pub fn folded(mut self) -> Self {
         if let [Step::Affine(affine)] = self.scaling
+            && self.skip.is_empty()
             && self.layers[0].is_cheap_to_fold(affine)
         {
             self.layers[0].fold(affine);
@@ -40,7 +52,10 @@ impl<'a> Net<'a> {
 
     /// Like [`Net::folded`] without the check, for formats with f64 sums.
     pub fn folded_in_double(mut self) -> Self {
-        if let [Step::Affine(affine)] = self.scaling {
+        // The skip connection reads scaled features, too.
+        if let [Step::Affine(affine)] = self.scaling
+            && self.skip.is_empty()
+        {
             self.layers[0].fold(affine);
             self.scaling = &[];
         }
@@ -99,7 +114,7 @@ mod tests {
         let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
         assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));
         let (near, far) = ([Step::Affine(near)], [Step::Affine(far)]);
-        let net = |scaling| Net { scaling, layers: vec![layer()], activation: None };
+        let net = |scaling| Net { scaling, layers: vec![layer()], activation: None, skip: vec![], encoding: None };
         assert_eq!(net(&near).folded().scaling, []);
         assert_eq!(net(&far).folded(), net(&far));
         assert_eq!(net(&far).folded_in_double().scaling, []);

@@ -5,7 +5,9 @@
 //! `0.weight` of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are concatenated lists with one number per branch,
 //! as in [`json`](super::json): `trees.root`, `branches.feature`, `.threshold`, `.nan_left`, `.left`, `.right` and
 //! `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and `scaling.spread` are f64; `quantile`
-//! has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. The header's `__metadata__` has kind,
+//! and `piecewise` have `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. Nets with scaling `piecewise` have
+//! `encoding.bins`, `encoding.means` and `encoding.missing`, which [`json`](super::json) explains, and nets with a skip connection
+//! `skip.weight`. The header's `__metadata__` has kind,
 //! activation, scaling and the feature names, separated by spaces.
 
 use super::net::Net;
@@ -13,7 +15,7 @@ use super::numbers::FlatTrees;
 use super::plain::PlainTrees;
 use super::scaling::is_per_query;
 use super::{Exported, Request};
-use crate::data::scale::Step;
+use crate::data::scale::{Lines, Step};
 use crate::error::{Error, Result};
 use crate::model::{KernelKind, Scorer};
 use serde_json::{Map, Value, json};
@@ -59,9 +61,9 @@ impl Tensors {
                 self.doubles("scaling.center", &affine.center);
                 self.doubles("scaling.spread", &affine.spread);
             }
-            Step::Lines(lines) => {
+            Step::Lines(_) | Step::Pieces(_) => {
                 // All of one length: the last point is repeated.
-                let points = lines.points();
+                let points = step.lines().map(Lines::points).unwrap_or_default();
                 let length = points.iter().map(Vec::len).max().unwrap_or(0);
                 let padded = points.iter().flat_map(|points| {
                     let last = points.last().copied().unwrap_or_default();
@@ -91,6 +93,15 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             say("kind", "net");
             net.activation.iter().for_each(|activation| say("activation", &activation.to_string()));
             net.scaling.iter().for_each(|step| tensors.scaling(step));
+            if let Some(encoding) = &net.encoding {
+                let bins: Vec<i32> = encoding.features().iter().map(|inputs| inputs.bins as i32).collect();
+                tensors.whole("encoding.bins", &bins);
+                tensors.singles("encoding.means", &[encoding.n_inputs()], encoding.means());
+            }
+            if !net.skip.is_empty() {
+                let weights: Vec<f32> = net.skip.iter().map(|&weight| weight as f32).collect();
+                tensors.singles("skip.weight", &[1, weights.len()], &weights);
+            }
             for (place, layer) in net.layers.iter().enumerate() {
                 let weights: Vec<f32> =
                     (0..layer.units).flat_map(|unit| layer.column(unit)).map(|w| w as f32).collect();
@@ -99,6 +110,10 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
                 if place + 1 < net.layers.len() {
                     tensors.singles(&format!("{}.bias", 2 * place), &[layer.units], &bias);
                 }
+            }
+            if let Some(encoding) = &net.encoding {
+                let missing: Vec<u8> = encoding.features().iter().map(|inputs| u8::from(inputs.has_missing)).collect();
+                tensors.put("encoding.missing", "U8", &[missing.len()], &missing, |byte| [byte]);
             }
         }
         Scorer::Trees(forest) => {

@@ -45,6 +45,8 @@ pub struct Capability {
     pub trees: Option<Scalings>,
     /// Scalings of kernel sums; `None` if the format has no kernels.
     pub kernels: Option<Scalings>,
+    /// Whether nets can have a skip connection.
+    pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
@@ -54,6 +56,8 @@ pub struct Capability {
 /// Why a format does not support a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
+    /// It has no nets with a skip connection.
+    Skip,
     /// It has no models of this architecture.
     Architecture,
     /// It scores documents independently, so it cannot scale features within a query.
@@ -74,6 +78,7 @@ impl Capability {
         nets: Some(Scalings::Any),
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
+        skip: true,
         activations: &Activation::ALL,
         levels: None,
     };
@@ -87,6 +92,7 @@ impl Capability {
         nets: Some(Scalings::Affine),
         trees: Some(Scalings::PerDocument),
         kernels: None,
+        skip: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -152,6 +158,7 @@ impl ExportTarget {
             ExportTarget::Vespa => Capability {
                 nets: Some(Scalings::PerDocument),
                 kernels: Some(Scalings::PerDocument),
+                skip: true,
                 ..Capability::ENGINE
             },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,

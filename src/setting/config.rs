@@ -5,12 +5,13 @@ use super::SETTINGS;
 use super::method::Method;
 use super::model::{ModelChoice, ModelKind, models};
 use super::value::Value;
-use super::words::{GradientPath, OptimizerKind, Schedule};
+use super::words::{GradientPath, OptimizerKind, Schedule, Skip};
 use crate::data::Dataset;
-use crate::data::scale::ScaleKind;
+use crate::data::scale::{DEFAULT_BINS, ScaleKind};
+use crate::data::{Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
-use crate::model::{Architecture, ExportTarget, Init, Unsupported};
+use crate::model::{Architecture, ExportTarget, Init, RankerConfig, Unsupported};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,15 @@ pub struct TrainConfig {
     /// Feature scaling, fitted on the training queries. None if missing in JSON.
     #[serde(default, skip_serializing_if = "is_none")]
     pub scaling: ScaleKind,
+    /// Maximum number of bins per feature of the scaling `piecewise`.
+    #[serde(default = "default_bins", skip_serializing_if = "is_default_bins")]
+    pub scale_bins: usize,
+    /// Connection from the inputs of a net with hidden layers to its score. None if missing in JSON.
+    #[serde(default, skip_serializing_if = "has_no_skip")]
+    pub skip: Skip,
+    /// Decay of the exponential moving average of a net's weights that is evaluated and saved; 0 uses the weights themselves.
+    #[serde(default, skip_serializing_if = "is_nought")]
+    pub average_weights: f64,
     /// Metric that selects the best epoch on the validation queries, as in `ndcg@10`.
     pub metric: String,
     /// Maximum number of epochs.
@@ -64,6 +74,22 @@ pub struct TrainConfig {
     /// Where the model will be used, which restricts architecture, scaling and activation. Any use if missing in JSON.
     #[serde(rename = "for", default, skip_serializing_if = "is_any")]
     pub target: ExportTarget,
+}
+
+fn default_bins() -> usize {
+    DEFAULT_BINS
+}
+
+fn is_default_bins(bins: &usize) -> bool {
+    *bins == DEFAULT_BINS
+}
+
+fn has_no_skip(skip: &Skip) -> bool {
+    *skip == Skip::None
+}
+
+fn is_nought(number: &f64) -> bool {
+    *number == 0.0
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -106,6 +132,17 @@ impl TrainConfig {
     /// Returns the number of batches in an epoch of `queries` training queries.
     pub(crate) fn batches(&self, queries: usize) -> usize {
         queries.div_ceil(self.batch_queries.max(1))
+    }
+
+    /// Returns the shape of the model for data with this scaling; trees and kernels grow to theirs.
+    pub(crate) fn shape(&self, scaler: &Scaler) -> RankerConfig {
+        let shape = RankerConfig::new(scaler.n_features(), self.architecture.clone()).encoded(scaler);
+        RankerConfig { skip: self.skip == Skip::Linear, ..shape }
+    }
+
+    /// Returns the feature scaling with its parameters.
+    pub fn feature_scaling(&self) -> Scaling {
+        Scaling { kind: self.scaling, bins: self.scale_bins }
     }
 
     /// Returns the name of what is optimised: the objective, or the baseline.
@@ -164,7 +201,10 @@ impl TrainConfig {
         let only = |key, value: &str, supported: Vec<&str>| {
             Err(Error::setting(key, value, format!("{} with `for` {target}", listed(&supported, "or"))))
         };
-        match (capability.check(&self.architecture, self.scaling), capability.levels, &self.architecture) {
+        let supported = capability.check(&self.architecture, self.scaling);
+        let has_skip = self.skip == Skip::Linear && !capability.skip;
+        let supported = if has_skip { supported.and(Err(Unsupported::Skip)) } else { supported };
+        match (supported, capability.levels, &self.architecture) {
             (Err(Unsupported::Architecture), ..) => {
                 let model = ModelChoice::of(self)?.kind.name;
                 let is_supported = |kind: &&ModelKind| capability.scalings(&kind.architecture).is_some();
@@ -175,6 +215,7 @@ impl TrainConfig {
                     listed(&models, "or")
                 )))
             }
+            (Err(Unsupported::Skip), ..) => only("skip", self.skip.name(), vec![Skip::None.name()]),
             (Err(Unsupported::Scaling | Unsupported::WithinQuery), ..) => {
                 let scalings = capability.scalings(&self.architecture);
                 let is_supported = |kind: &ScaleKind| scalings.is_some_and(|scalings| scalings.has(*kind));

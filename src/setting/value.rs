@@ -28,6 +28,8 @@ pub enum Bounds {
     NotNegative,
     /// Above 0 and at most 1.
     Share,
+    /// 0 or more and below 1.
+    Decay,
 }
 
 impl Bounds {
@@ -37,6 +39,7 @@ impl Bounds {
                 Bounds::Positive => number > 0.0,
                 Bounds::NotNegative => number >= 0.0,
                 Bounds::Share => number > 0.0 && number <= 1.0,
+                Bounds::Decay => (0.0..1.0).contains(&number),
             }
     }
 }
@@ -50,6 +53,7 @@ impl Value {
             Value::Number(Bounds::Positive) => "a number above 0".into(),
             Value::Number(Bounds::NotNegative) => "a number of 0 or more".into(),
             Value::Number(Bounds::Share) => "a number above 0 and at most 1".into(),
+            Value::Number(Bounds::Decay) => "a number of 0 or more and below 1".into(),
             Value::Words(_) | Value::Name(..) => listed(&self.words(), "or"),
             Value::Units => {
                 format!("1 to {MAX_UNITS} units for each of 1 to {MAX_LAYERS} hidden layers, as in 10 or 32,16")

@@ -2,7 +2,7 @@
 
 use super::distributed::Partition;
 use crate::data::Dataset;
-use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::scale::{Scaler, Scaling};
 use crate::distributed::{Member, data_fact};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -47,7 +47,7 @@ impl<'a> TrainingData<'a> {
     /// # Errors
     /// If a data set is empty, the numbers of features differ, or there is not enough memory to copy borrowed data.
     pub fn new(
-        scaling: ScaleKind,
+        scaling: impl Into<Scaling>,
         train: impl Into<Cow<'a, Dataset>>,
         valid: impl Into<Cow<'a, Dataset>>,
     ) -> Result<Self> {
@@ -83,10 +83,11 @@ impl<'a> TrainingData<'a> {
     pub fn distributed(
         member: &Member,
         shares: usize,
-        scaling: ScaleKind,
+        scaling: impl Into<Scaling>,
         train: Dataset,
         valid: Dataset,
     ) -> Result<Self> {
+        let scaling = scaling.into();
         check(&train, &valid)?;
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
         // Compare before queries are split and exchanged.
@@ -95,7 +96,7 @@ impl<'a> TrainingData<'a> {
             data_fact("validation data", &valid, &info[1].fingerprint),
         ];
         member.same(Error::Mismatch, "give all processes the same files", Ok(facts))?;
-        let facts = vec![("scaling".into(), scaling.to_string()), ("shares".into(), shares.to_string())];
+        let facts = vec![("scaling".into(), scaling.kind.to_string()), ("shares".into(), shares.to_string())];
         member.same(Error::Config, "give all processes the same settings", Ok(facts))?;
         let has_pairs = train.has_pairs();
         let partition = Partition::new(member.clone(), shares, [train.offsets(), valid.offsets()]);

@@ -2,7 +2,7 @@
 
 use super::estimate::Halves;
 use crate::data::Dataset;
-use crate::data::scale::ScaleKind;
+use crate::data::scale::Scaling;
 use crate::distributed::{Fact, data_fact};
 use crate::error::{Error, Result};
 use crate::train::TrainingData;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct TuneData<'a> {
     folds: Vec<[&'a Dataset; 2]>,
     halves: Vec<Halves>,
-    scaled: Mutex<HashMap<ScaleKind, Scaled<'a>>>,
+    scaled: Mutex<HashMap<Scaling, Scaled<'a>>>,
 }
 
 /// All folds with one scaling.
@@ -83,7 +83,7 @@ impl<'a> TuneData<'a> {
     ///
     /// # Errors
     /// If the sets of a fold do not match, or there is not enough memory for another copy.
-    pub fn scaled(&self, scaling: ScaleKind) -> Result<Vec<Arc<TrainingData<'a>>>> {
+    pub fn scaled(&self, scaling: Scaling) -> Result<Vec<Arc<TrainingData<'a>>>> {
         let mut cache = self.scaled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(data) = cache.get(&scaling) {
             return Ok(data.clone());
@@ -104,14 +104,14 @@ impl<'a> TuneData<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Synthetic;
+    use crate::{ScaleKind, Synthetic};
 
     #[test]
     fn every_scaling_is_computed_once() {
         let data = Synthetic { queries: 5, ..Synthetic::net() }.generator().unwrap().dataset().unwrap();
         let folds = TuneData::new(vec![[&data, &data]; 2], 1).unwrap();
-        let first = folds.scaled(ScaleKind::ZScore).unwrap();
-        assert!(Arc::ptr_eq(&first[1], &folds.scaled(ScaleKind::ZScore).unwrap()[1]));
+        let first = folds.scaled(ScaleKind::ZScore.into()).unwrap();
+        assert!(Arc::ptr_eq(&first[1], &folds.scaled(ScaleKind::ZScore.into()).unwrap()[1]));
         assert_eq!((folds.n_queries(), folds.half_of_each().sum::<usize>()), (10, 4));
         assert!(TuneData::new(vec![], 1).is_err());
     }

@@ -2,7 +2,7 @@
 
 use crate::support::Place;
 use burnrank::model::{DataInfo, ExportTarget, MemberInfo, RunInfo};
-use burnrank::setting::{BaselineSettings, Method, TreeSettings};
+use burnrank::setting::{BaselineSettings, Method, Skip, TreeSettings};
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, Scaler, TrainConfig,
 };
@@ -52,12 +52,21 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
     }
 }
 
+fn data_with_missing() -> Dataset {
+    Dataset::new(2, vec![1.0, 2.0, 4.0, f32::NAN], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap()
+}
+
 /// Returns a description with every field that an architecture can have.
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
     let data = Dataset::new(2, vec![1.0, 2.0, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
-    let ranker = RankerConfig { features: 2, architecture: architecture.clone() };
-    let config =
+    let is_encoded = scaling == ScaleKind::Piecewise;
+    let data = if is_encoded { data_with_missing() } else { data };
+    let ranker = RankerConfig { skip: is_encoded, ..RankerConfig::new(2, architecture.clone()) };
+    let mut config =
         TrainConfig { architecture, scaling, method, shares: 2, target: ExportTarget::Onnx, ..TrainConfig::default() };
+    if is_encoded {
+        (config.scale_bins, config.skip, config.average_weights) = (8, Skip::Linear, 0.99);
+    }
     let settings = serde_json::to_value(config).unwrap();
     let mut info = ModelInfo::new(ranker.clone(), Scaler::fit(scaling, &data), "ranknet");
     info.settings = settings.clone();
@@ -87,7 +96,8 @@ fn the_page_lists_every_field_of_a_model() {
     let baseline = BaselineSettings { name: "ranksvm".into(), numbers: BTreeMap::from([("c".into(), 1.0)]) };
     let mlp = Architecture::Mlp { hidden: vec![3], activation: Activation::Tanh };
     for info in [
-        info(mlp, ScaleKind::Quantile, Method::Gradient),
+        info(mlp.clone(), ScaleKind::Quantile, Method::Gradient),
+        info(mlp, ScaleKind::Piecewise, Method::Gradient),
         info(Architecture::Trees { trees: 3, leaves: 4 }, ScaleKind::None, Method::Boosting(trees)),
         info(Architecture::Kernel { points: 2 }, ScaleKind::ZScore, Method::Baseline(baseline)),
     ] {

@@ -16,7 +16,7 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Ve
     let (center, spread) = match kind {
         "none" | "log1p" => return rows,
         "zscore" | "minmax" | "log1p-zscore" => (scaling("center"), scaling("spread")),
-        "quantile" => {
+        "quantile" | "piecewise" => {
             let (x, y) = (scaling("x"), scaling("y"));
             let most = x.len() / width;
             for row in &mut rows {
@@ -53,6 +53,9 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Ve
 
 /// `numpy.interp`.
 fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
+    if at.is_nan() {
+        return at;
+    }
     if at <= x[0] {
         return y[0];
     }
@@ -93,6 +96,18 @@ fn kernel(kind: &Value, row: &[f64], points: &[Vec<f64>], offsets: &[f64], weigh
     points.iter().enumerate().map(of).sum()
 }
 
+/// The inputs of a net for the positions of a document: of each feature the means of its bins, and whether it has an input for
+/// missing values.
+fn inputs(features: &[(Vec<f64>, bool)], row: &[f64]) -> Vec<f64> {
+    let mut inputs = Vec::new();
+    for ((means, missing), x) in features.iter().zip(row) {
+        let input = |(bin, mean): (usize, &f64)| if x.is_nan() { 0.0 } else { (x - bin as f64).clamp(0.0, 1.0) - mean };
+        inputs.extend(means.iter().enumerate().map(input));
+        inputs.extend(missing.then(|| f64::from(u8::from(x.is_nan()))));
+    }
+    inputs
+}
+
 fn score_json(file: &Value, row: &[f64]) -> f64 {
     if file["kind"] == "trees" {
         let tree = |tree: &Value| {
@@ -115,7 +130,14 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         return kernel(kind, row, &points, &offsets, &numbers(&kind["weights"]));
     }
     let layers = file["layers"].as_array().unwrap();
-    let mut values = row.to_vec();
+    let features = file["encoding"].as_array().map(|features| {
+        let of = |of: &Value| (numbers(&of["means"]), of["missing"].as_bool().unwrap());
+        features.iter().map(of).collect::<Vec<_>>()
+    });
+    let inputs = features.map_or_else(|| row.to_vec(), |features| inputs(&features, row));
+    let skip = if file["skip"].is_null() { Vec::new() } else { numbers(&file["skip"]) };
+    let linear: f64 = inputs.iter().zip(&skip).map(|(input, weight)| input * weight).sum();
+    let mut values = inputs;
     for (place, layer) in layers.iter().enumerate() {
         let mut sums = numbers(&layer["bias"]);
         for (x, weights) in values.iter().zip(layer["weights"].as_array().unwrap()) {
@@ -127,7 +149,7 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         }
         values = sums;
     }
-    values[0]
+    values[0] + linear
 }
 
 #[test]
@@ -204,7 +226,18 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
             list("trees.root").iter().map(root).sum()
         }
         "net" => {
-            let mut values = row.to_vec();
+            let mut means = list("encoding.means").iter().copied();
+            let flags = list("encoding.bins").iter().zip(list("encoding.missing"));
+            let of = |(&bins, &missing): (&f64, &f64)| {
+                let own = means.by_ref().take(bins as usize).collect();
+                // The mean of an input for missing values is 0.
+                (missing == 1.0).then(|| means.next());
+                (own, missing == 1.0)
+            };
+            let features: Vec<(Vec<f64>, bool)> = flags.map(of).collect();
+            let inputs = if features.is_empty() { row.to_vec() } else { inputs(&features, row) };
+            let linear: f64 = inputs.iter().zip(list("skip.weight")).map(|(input, weight)| input * weight).sum();
+            let mut values = inputs;
             for place in (0..).step_by(2) {
                 let Some((shape, weights)) = tensors.get(&format!("{place}.weight")) else { break };
                 let bias = list(&format!("{place}.bias"));
@@ -215,7 +248,7 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
                 };
                 values = weights.chunks(shape[1]).enumerate().map(sum).collect();
             }
-            values[0]
+            values[0] + linear
         }
         kind => {
             let number = |name: &str| about[name].as_str().map(|text| text.parse::<f64>().unwrap());

@@ -89,6 +89,7 @@ pub fn nets() -> Vec<Case> {
     let mut cases = Vec::new();
     for kind in ScaleKind::ALL {
         for shape in &shapes {
+            let shape = shape.clone().encoded(&Scaler::fit(kind, &data));
             let mut rng = random(cases.len() as u64);
             // Raw features in the thousands must not saturate all units.
             let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
@@ -105,6 +106,29 @@ pub fn nets() -> Vec<Case> {
             let function = shape.architecture.activation().map_or("linear".into(), |function| function.to_string());
             let name = format!("net-{kind}-{function}-{}", shape.architecture.hidden().len());
             cases.push(Case::new(name, model(Scorer::Net(net), kind, &data), &data));
+        }
+    }
+    cases
+}
+
+/// Nets with a skip connection, with and without encoded features, some of which are missing.
+pub fn skips() -> Vec<Case> {
+    let plain = data();
+    let features = plain.features().iter().enumerate();
+    let features = features.map(|(i, &x)| if i % FEATURES % 2 == 1 && i % 5 == 0 { f32::NAN } else { x }).collect();
+    let queries = (0..DOCUMENTS / PER_QUERY).map(|query| (query.to_string(), PER_QUERY)).collect();
+    let missing = Arc::new(Dataset::new(FEATURES, features, vec![0.0; DOCUMENTS], queries).unwrap());
+    let mut cases = Vec::new();
+    for (kind, data) in [(ScaleKind::ZScore, &plain), (ScaleKind::Quantile, &plain), (ScaleKind::Piecewise, &missing)] {
+        for hidden in [&[7][..], &[6, 4]] {
+            let shape = RankerConfig::mlp(FEATURES, hidden, Activation::Relu).encoded(&Scaler::fit(kind, data));
+            let shape = RankerConfig { skip: true, ..shape };
+            let mut rng = random(3);
+            let weights = shape.shapes().into_iter().map(|sides| {
+                (0..sides.iter().product::<usize>()).map(|_| 2.0 * rng.random::<f32>() - 1.0).collect::<Vec<f32>>()
+            });
+            let net = shape.from_weights(&weights.collect::<Vec<_>>(), &device::open("auto").unwrap()).unwrap();
+            cases.push(Case::new(format!("skip-{kind}-{}", hidden.len()), model(Scorer::Net(net), kind, data), data));
         }
     }
     cases
@@ -197,7 +221,7 @@ pub fn kernels() -> Vec<Case> {
 
 /// Returns all cases.
 pub fn all() -> Vec<Case> {
-    nets().into_iter().chain(trees()).chain(imported()).chain(kernels()).collect()
+    nets().into_iter().chain(skips()).chain(trees()).chain(imported()).chain(kernels()).collect()
 }
 
 /// Checks that errors say what to do instead.

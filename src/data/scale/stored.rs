@@ -1,7 +1,8 @@
 //! The serialized form of a fitted scaling in a model folder.
 
 use super::lines::KNOTS;
-use super::{Lines, ScaleKind, Scaler, Step};
+use super::pieces::PieceColumn;
+use super::{Lines, Pieces, ScaleKind, Scaler, Step};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +15,41 @@ pub(super) struct Stored {
     spread: Vec<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     knots: Vec<f32>,
+    /// One per feature for `piecewise`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pieces: Vec<StoredPieces>,
+}
+
+/// The bins of a feature.
+#[derive(Serialize, Deserialize)]
+struct StoredPieces {
+    /// Ascending ends of the bins; none for a constant feature.
+    knots: Vec<f32>,
+    /// Mean of each input of a net over the training documents.
+    means: Vec<f32>,
+    /// Whether a net has an input for missing values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    missing: bool,
+}
+
+impl From<&PieceColumn> for StoredPieces {
+    fn from(PieceColumn { knots, means, has_missing }: &PieceColumn) -> Self {
+        StoredPieces { knots: knots.clone(), means: means.clone(), missing: *has_missing }
+    }
+}
+
+impl From<StoredPieces> for PieceColumn {
+    fn from(StoredPieces { knots, means, missing }: StoredPieces) -> Self {
+        PieceColumn { knots, means, has_missing: missing }
+    }
 }
 
 impl From<Scaler> for Stored {
     fn from(scaler: Scaler) -> Stored {
         let ((center, spread), knots) = (scaler.numbers(), scaler.knots());
         let (center, spread, knots) = (center.to_vec(), spread.to_vec(), knots.to_vec());
-        Stored { kind: scaler.kind, width: scaler.width, center, spread, knots }
+        let pieces = scaler.pieces().map_or(&[][..], Pieces::columns).iter().map(StoredPieces::from).collect();
+        Stored { kind: scaler.kind, width: scaler.width, center, spread, knots, pieces }
     }
 }
 
@@ -28,7 +57,7 @@ impl TryFrom<Stored> for Scaler {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Scaler> {
-        let Stored { kind, width, center, spread, knots } = stored;
+        let Stored { kind, width, center, spread, knots, pieces } = stored;
         let mut steps = kind.outline();
         let expected = if steps.iter().any(|step| matches!(step, Step::Affine(_))) { width } else { 0 };
         if center.len() != expected || spread.len() != expected {
@@ -52,11 +81,22 @@ impl TryFrom<Stored> for Scaler {
                 knots.len()
             )));
         }
+        let pieces: Vec<PieceColumn> = pieces.into_iter().map(PieceColumn::from).collect();
+        let has_pieces = steps.iter().any(|step| matches!(step, Step::Pieces(_)));
+        let expected = if has_pieces { width } else { 0 };
+        if pieces.len() != expected || !pieces.iter().all(PieceColumn::is_valid) {
+            return Err(Error::Mismatch(format!(
+                "a {kind} scaler of {width} features needs the bins of {expected} features, each with ascending knots and a \
+                 mean from 0 to 1 for each bin, got {}",
+                pieces.len()
+            )));
+        }
         let lines = Lines::of(knots);
         for step in &mut steps {
             match step {
                 Step::Affine(affine) => (affine.center, affine.spread) = (center.clone(), spread.clone()),
                 Step::Lines(fitted) => *fitted = lines.clone(),
+                Step::Pieces(fitted) => *fitted = Pieces::of(pieces.clone()),
                 Step::SignedLog | Step::WithinQuery(_) => {}
             }
         }

@@ -1,7 +1,8 @@
 //! Scalings as graph nodes, in f64.
 
 use super::Graph;
-use super::proto::{Attribute, Element, doubles, integers, node};
+use super::proto::{Attribute, Element, doubles, integers, node, singles};
+use crate::data::Encoding;
 use crate::data::scale::{Affine, Statistic, Step};
 
 impl Graph {
@@ -15,11 +16,40 @@ impl Graph {
             Step::SignedLog => self.log(input),
             Step::Affine(affine) => self.affine(affine, features, input),
             Step::Lines(lines) => self.points(&lines.points(), input),
+            Step::Pieces(pieces) => self.points(&pieces.lines().points(), input),
             Step::WithinQuery(Statistic::Range) => self.query_range(input),
             Step::WithinQuery(Statistic::Moments) => self.query_moments(input),
         });
         self.cast(last, Element::Single, "scaled");
         "scaled"
+    }
+
+    /// Adds the nodes of encoded features, and returns the name of the inputs of the net, f32.
+    pub(super) fn encoded(&mut self, encoding: &Encoding, positions: &str) -> &'static str {
+        let count = encoding.n_inputs();
+        let (mut of_input, mut bins, mut indicators) = (Vec::new(), Vec::new(), Vec::new());
+        for (feature, inputs) in encoding.features().iter().enumerate() {
+            of_input.extend(std::iter::repeat_n(feature as i64, inputs.len()));
+            bins.extend((0..inputs.len()).map(|bin| if bin < inputs.bins { bin as f64 } else { 0.0 }));
+            indicators.extend((0..inputs.len()).map(|bin| f64::from(u8::from(bin == inputs.bins))));
+        }
+        self.constants.push(integers("feature_of_input", &of_input));
+        self.constants.push(singles("bin", &[count], bins));
+        self.constants.push(singles("input_mean", &[count], encoding.means().iter().map(|&mean| f64::from(mean))));
+        self.constants.push(singles("indicator", &[count], indicators));
+        self.constants.push(singles("nought", &[], [0.0]));
+        self.constants.push(singles("unit", &[], [1.0]));
+        let second = || vec![("axis", Attribute::Int(1))];
+        self.nodes.push(node("Gather", "", &["features", "feature_of_input"], "value_of_input", second()));
+        self.add("IsNaN", &["value_of_input"], "missing");
+        self.nodes.push(node("Gather", "", &[positions, "feature_of_input"], "position", second()));
+        self.add("Sub", &["position", "bin"], "above_bin");
+        self.add("Clip", &["above_bin", "nought", "unit"], "in_bin");
+        self.add("Sub", &["in_bin", "input_mean"], "around_mean");
+        self.add("Sub", &["unit", "indicator"], "is_bin");
+        self.add("Mul", &["around_mean", "is_bin"], "of_bins");
+        self.add("Where", &["missing", "indicator", "of_bins"], "inputs");
+        "inputs"
     }
 
     /// sign(x) ln(1 + abs(x)).

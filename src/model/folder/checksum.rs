@@ -38,6 +38,9 @@ fn shape(hasher: &mut Hasher, info: &ModelInfo) {
     let hidden = info.ranker.architecture.hidden();
     hasher.word(hidden.len() as u64);
     hidden.iter().for_each(|&units| hasher.word(units as u64));
+    if info.ranker.skip {
+        hasher.bytes(b"skip");
+    }
 }
 
 fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
@@ -50,6 +53,13 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
     scaler.knots().iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+    let Some(pieces) = scaler.pieces() else { return };
+    for (knots, inputs) in pieces.knots().zip(pieces.encoding().features()) {
+        hasher.word(knots.len() as u64);
+        hasher.word(u64::from(inputs.has_missing));
+        knots.iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+    }
+    pieces.encoding().means().iter().for_each(|mean| hasher.word(u64::from(mean.to_bits())));
 }
 
 #[cfg(test)]

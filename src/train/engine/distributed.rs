@@ -8,6 +8,7 @@ use crate::distributed::{doubles_of, of_doubles, range_of_rank};
 use crate::error::{Error, Result};
 use crate::model::Ranker;
 use crate::stop::Stop;
+use crate::train::average::Average;
 use crate::train::descent::Descent;
 use crate::train::distributed::Partition;
 use crate::train::learner::{EpochStart, EpochTotals};
@@ -54,6 +55,7 @@ impl Engine for Distributed {
         let first = partition.local(0).start;
         let workspace = Workspace::reuse(workspace, &net.ranker)?;
         Ok(Box::new(DistributedEpoch {
+            average: net.average.clone().map(|average| average.packed(workspace.shape())),
             descent: Descent::of(epoch.config, workspace.shape(), &net.ranker, &net.optimizer),
             team: Team::new(),
             work: EpochWork::new(epoch, first),
@@ -88,6 +90,8 @@ struct DistributedEpoch<'e> {
     workspace: &'e mut Workspace,
     work: EpochWork<'e>,
     descent: Descent,
+    /// Packed.
+    average: Option<Average>,
     team: Team,
     local: LocalPart,
 }
@@ -95,17 +99,22 @@ struct DistributedEpoch<'e> {
 impl Batches for DistributedEpoch<'_> {
     fn gradient(&mut self, _: &Ranker, queries: Range<usize>, learning_rate: f64) -> Result<Option<GradientsParams>> {
         let Partition { member, tree, pattern, .. } = self.partition;
-        let DistributedEpoch { epoch, workspace, work, team, local, order, descent, .. } = self;
+        let DistributedEpoch { epoch, workspace, work, team, local, order, descent, average, .. } = self;
         let batch = (&order[queries.clone()], &pattern[queries]);
         let sums = epoch.stop.check().and_then(|()| local.batch(workspace, team, work, batch));
         let sum = tree.sum(member, self.width, sums)?;
         workspace.replace_sum(&sum);
         workspace.update(team, descent, learning_rate);
+        if let Some(average) = average {
+            average.add(&workspace.weights);
+        }
         Ok(None)
     }
 
     fn finish(self: Box<Self>, mut net: Net) -> Result<(Net, EpochTotals)> {
         net.ranker = self.workspace.ranker(self.device)?;
+        let shape = self.workspace.shape();
+        net.average = self.average.map(|average| average.unpacked(shape));
         self.descent.store(self.workspace.shape(), &net.ranker, &mut net.optimizer);
         Ok((net, self.local.totals(self.partition)?))
     }

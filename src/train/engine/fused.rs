@@ -11,6 +11,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::Ranker;
 use crate::stop::Stop;
+use crate::train::average::Average;
 use crate::train::descent::Descent;
 use crate::train::learner::{EpochStart, EpochTotals};
 use crate::train::order::Order;
@@ -40,6 +41,7 @@ impl Engine for Fused {
         let Fused { device, workspace } = self;
         let workspace = Workspace::reuse(workspace, &net.ranker)?;
         Ok(Box::new(FusedEpoch {
+            average: net.average.clone().map(|average| average.packed(workspace.shape())),
             descent: Descent::of(epoch.config, workspace.shape(), &net.ranker, &net.optimizer),
             totals: EpochTotals::of_documents(epoch.data.n_documents()),
             work: EpochWork::new(epoch, 0),
@@ -63,13 +65,15 @@ struct FusedEpoch<'e> {
     workspace: &'e mut Workspace,
     work: EpochWork<'e>,
     descent: Descent,
+    /// Packed.
+    average: Option<Average>,
     team: Team,
     totals: EpochTotals,
 }
 
 impl Batches for FusedEpoch<'_> {
     fn gradient(&mut self, _: &Ranker, queries: Range<usize>, learning_rate: f64) -> Result<Option<GradientsParams>> {
-        let FusedEpoch { epoch, order, workspace, work, descent, team, totals, .. } = self;
+        let FusedEpoch { epoch, order, workspace, work, descent, average, team, totals, .. } = self;
         epoch.stop.check()?;
         epoch.data.check_unchanged()?;
         order.reach(queries.start, epoch.data);
@@ -79,11 +83,16 @@ impl Batches for FusedEpoch<'_> {
         totals.pairs += sum.pairs;
         totals.saturated += sum.saturated;
         workspace.update(team, descent, learning_rate);
+        if let Some(average) = average {
+            average.add(&workspace.weights);
+        }
         Ok(None)
     }
 
     fn finish(self: Box<Self>, mut net: Net) -> Result<(Net, EpochTotals)> {
         net.ranker = self.workspace.ranker(self.device)?;
+        let shape = self.workspace.shape();
+        net.average = self.average.map(|average| average.unpacked(shape));
         self.descent.store(self.workspace.shape(), &net.ranker, &mut net.optimizer);
         Ok((net, self.totals))
     }

@@ -1,7 +1,7 @@
 //! Training, validation and test data of a run.
 
 use super::HoldOut;
-use crate::data::{Dataset, ReadOptions, ReadReport, ScaleKind, Targets, read_with};
+use crate::data::{Dataset, ReadOptions, ReadReport, Scaling, Targets, read_with};
 use crate::distributed::Member;
 use crate::error::{Error, Result, printable};
 use crate::memory;
@@ -229,7 +229,7 @@ impl Splits {
     ///
     /// # Errors
     /// The errors of [`TrainingData::new`].
-    pub fn training_data(&mut self, scaling: ScaleKind) -> Result<Vec<Arc<TrainingData<'static>>>> {
+    pub fn training_data(&mut self, scaling: impl Into<Scaling>) -> Result<Vec<Arc<TrainingData<'static>>>> {
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
         let first = TrainingData::new(scaling, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
@@ -248,7 +248,7 @@ impl Splits {
         member: &Member,
     ) -> Result<Vec<Arc<TrainingData<'static>>>> {
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
-        Ok(vec![Arc::new(TrainingData::distributed(member, config.shares, config.scaling, train, valid)?)])
+        Ok(vec![Arc::new(TrainingData::distributed(member, config.shares, config.feature_scaling(), train, valid)?)])
     }
 
     /// Adds the sources of its data and its test metrics to a model. Returns the splits that could not be evaluated,

@@ -261,7 +261,11 @@ impl<'a> Selection<'a> {
         for &place in places {
             let kind = candidates[place].config.scaling;
             if !scaled.contains_key(kind.name()) {
-                let data = TrainingData::with_scaler(Scaler::fit(kind, self.train), &parts[0], &parts[1])?;
+                let data = TrainingData::with_scaler(
+                    Scaler::fit(candidates[place].config.feature_scaling(), self.train),
+                    &parts[0],
+                    &parts[1],
+                )?;
                 scaled.insert(kind.name(), Arc::new(data));
             }
         }

@@ -136,7 +136,7 @@ fn invalid_files_are_rejected() {
     rejects(&pieces(serde_json::json!({"knots": [1.0], "means": []})));
     rejects(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [1.5]})));
     rejects(&pieces(serde_json::json!({"knots": [1.0, 2.0, 3.0], "means": [0.5]})));
-    rejects(&pieces(serde_json::json!({"knots": (0..40).collect::<Vec<_>>(), "means": [0.5; 39]})));
+    rejects(&pieces(serde_json::json!({"knots": (0..40).collect::<Vec<_>>(), "means": vec![0.5; 39]})));
     rejects(r#"{"kind":"piecewise","width":1,"center":[],"spread":[]}"#);
     good[3] = 2e9;
     rejects(&table(1, &good));

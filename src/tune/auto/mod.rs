@@ -4,6 +4,7 @@
 //! - The training queries are split into five parts. A run is trained on four of them and evaluated on the fifth, and on the
 //!   validation queries if there are any. Its epoch is chosen on one half of these queries and evaluated on the other, and vice versa
 //!   ([`CrossEvaluator`]). A candidate is thus evaluated on all queries, even if there are only twenty.
+//! - With many training queries, candidates that are clearly worse on samples of the queries are dropped first ([screening](screen)).
 //! - Each of five rounds holds out another part. A candidate that is worse than the best by more than two standard errors of the
 //!   paired difference is dropped from further rounds.
 //! - Among the remaining candidates, the [choice](choice) prefers simpler ones if the difference may be due to chance. The models of
@@ -13,6 +14,7 @@ mod candidate;
 mod choice;
 mod report;
 mod rotation;
+mod screen;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +23,7 @@ use super::estimate::{CrossEvaluator, Halves};
 use super::parallel;
 use crate::analysis::significance::Better;
 use crate::data::Dataset;
-use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::scale::{ScaleKind, Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::internal::hash::Hasher;
 use crate::memory;
@@ -34,7 +36,7 @@ use burn::tensor::Device;
 use candidate::Candidate;
 pub use report::{AutoReport, CandidateReport, Difference, RunnerUp};
 use rotation::Rotation;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -99,9 +101,10 @@ impl Auto {
         on: &(dyn Fn(AutoProgress) + Sync),
     ) -> Result<(Model, AutoReport)> {
         let selection = Selection::new(self, train, valid, device, stop, on)?;
-        let (candidates, cut_short) = selection.run(selection.configs())?;
+        let (configs, screened) = selection.screened()?;
+        let (candidates, cut_short) = selection.run(configs)?;
         let chosen = selection.choose(&candidates)?;
-        let report = AutoReport::of(selection.better, &candidates, &chosen, cut_short);
+        let report = AutoReport { screened, ..AutoReport::of(selection.better, &candidates, &chosen, cut_short) };
         let finish = if cut_short { Finish::Stopped } else { Finish::Epochs };
         Ok((selection.model(&candidates, &chosen.members, &report, finish)?, report))
     }
@@ -139,6 +142,7 @@ struct Selection<'a> {
     better: Better,
     began: Instant,
     rotations: Vec<Rotation>,
+    scalers: Mutex<HashMap<Scaling, Arc<Scaler>>>,
 }
 
 /// Result of a run: the model of its best epoch and the metric of each query it was evaluated on; `None` if it was stopped.
@@ -160,7 +164,13 @@ impl<'a> Selection<'a> {
         let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), auto.base.seed)?;
         let metric = metric::parse(&auto.base.metric)?;
         let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
-        Ok(Selection { auto, train, valid, device, stop, on, metric, better, began: Instant::now(), rotations })
+        let (began, scalers) = (Instant::now(), Mutex::default());
+        Ok(Selection { auto, train, valid, device, stop, on, metric, better, began, rotations, scalers })
+    }
+
+    /// Counts the time limit from an earlier start.
+    fn since(self, began: Instant) -> Self {
+        Selection { began, ..self }
     }
 
     /// All configurations to try.
@@ -230,11 +240,10 @@ impl<'a> Selection<'a> {
         // A mapped file is scaled while reading; the evaluation data is joined in memory.
         let copied = if self.train.is_mapped() { 0 } else { train };
         let copy = memory::bytes_of::<f32>(copied.saturating_add(evaluated).saturating_mul(width));
-        let kinds: BTreeSet<&str> =
-            configs().filter(|config| config.scaling != ScaleKind::None).map(|config| config.scaling.name()).collect();
-        // The parts, one copy of them per scaling, and the evaluation data a second time while it is joined.
+        let kinds: BTreeSet<&str> = configs().map(|config| config.scaling.name()).collect();
+        // A copy of the parts per scaling, and the evaluation data a second time while it is joined.
         let joined = memory::bytes_of::<f32>(evaluated.saturating_mul(width));
-        let copies = copy.saturating_mul(1 + kinds.len() as u64).saturating_add(joined);
+        let copies = copy.saturating_mul(kinds.len() as u64).saturating_add(joined);
         let workers = rayon::current_num_threads().min(places.len());
         let trees = configs().filter(|config| matches!(config.method, Method::Boosting(_))).count().min(workers);
         let bins = boosting_bytes(train, width, TreeSettings::default().bins).saturating_mul(trees as u64);
@@ -243,6 +252,13 @@ impl<'a> Selection<'a> {
             "the copies of the data for model selection",
             "set a model, such as `model` linear, or a scaling, such as `scale` quantile",
         )
+    }
+
+    /// The scaling of a configuration, fitted once to all training queries.
+    fn scaler(&self, config: &TrainConfig) -> Arc<Scaler> {
+        let mut scalers = self.scalers.lock().unwrap_or_else(PoisonError::into_inner);
+        let scaling = config.feature_scaling();
+        scalers.entry(scaling).or_insert_with(|| Arc::new(Scaler::fit(scaling, self.train))).clone()
     }
 
     /// Runs each of these candidates once. Returns whether all runs were completed.
@@ -255,17 +271,16 @@ impl<'a> Selection<'a> {
         round: usize,
     ) -> Result<bool> {
         self.ask(candidates, places, rotation)?;
-        let parts = rotation.data(self.train, self.valid)?;
-        let halves = Halves::new(parts[1].n_queries(), seed)?;
+        let evaluated = rotation.held.len() + self.valid.map_or(0, Dataset::n_queries);
+        let halves = Halves::new(evaluated, seed)?;
         let mut scaled: BTreeMap<&'static str, Arc<TrainingData<'_>>> = BTreeMap::new();
         for &place in places {
             let kind = candidates[place].config.scaling;
             if !scaled.contains_key(kind.name()) {
-                let data = TrainingData::with_scaler(
-                    Scaler::fit(candidates[place].config.feature_scaling(), self.train),
-                    &parts[0],
-                    &parts[1],
-                )?;
+                let scaler = self.scaler(&candidates[place].config);
+                // Each scaling has a copy of its own, which is scaled in place.
+                let [train, valid] = rotation.data(self.train, self.valid)?;
+                let data = TrainingData::with_scaler((*scaler).clone(), train, valid)?;
                 scaled.insert(kind.name(), Arc::new(data));
             }
         }

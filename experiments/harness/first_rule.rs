@@ -35,7 +35,7 @@ pub fn changes(evaluated: &Evaluated<'_>) -> Vec<String> {
     let words = format!(
         "The rule for verdicts, and with it the choice of headline claims. By the first rule every primary claim had to hold, \
          p-values were corrected over all of them, and a difference too small to detect counted like a contradiction. The \
-         verdict was *{}*; the runs are the same:",
+         verdict was *{}*:",
         old.verdict
     );
     vec![words, table.markdown().trim().to_owned()]

@@ -2,6 +2,7 @@
 
 mod claim;
 pub mod dots;
+mod earlier;
 pub mod facts;
 pub mod figure;
 pub mod finding;
@@ -17,6 +18,7 @@ mod papers;
 mod prose;
 pub mod real;
 mod report;
+mod runs;
 pub mod shuffled;
 mod store;
 mod training;
@@ -34,6 +36,7 @@ pub use net_shape::NetShape;
 pub use packed::Packed;
 pub use papers::Paper;
 pub use report::Report;
+pub use runs::{Runs, Tested, claims, evidence};
 pub use training::{export, once, per_query, train, train_until};
 pub use verdict::{Kind, Spread};
 

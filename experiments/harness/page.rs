@@ -3,7 +3,7 @@
 use super::report::Evaluated;
 use super::store::Past;
 use super::verdict::RULE;
-use super::{Experiment, Session, first_rule, words};
+use super::{Experiment, Session, earlier, first_rule, words};
 use burnrank::internal::text::{Table, duration};
 use std::path::Path;
 
@@ -36,6 +36,7 @@ pub fn page(evaluated: &Evaluated<'_>, session: &Session, past: &Past) -> String
     if !changed.is_empty() {
         after.push(list(changed));
     }
+    after.extend(earlier::changes(evaluated));
     after.extend(first_rule::changes(evaluated));
     if after.is_empty() {
         after.push("Nothing: claims, tests and protocol were fixed before the first run.".into());

@@ -61,7 +61,7 @@ impl Net {
 
     /// Euclidean norm of all weights.
     pub fn length(&self) -> f64 {
-        self.weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt()
+        norm(&self.weights)
     }
 
     fn forward(&self, rows: &[f32], pass: &mut Pass) {
@@ -131,6 +131,10 @@ impl Net {
 fn values_of(scores: &[f32], data: &Dataset, metric: &dyn Metric) -> anyhow::Result<Vec<f64>> {
     let values = evaluate(metric, scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
+}
+
+fn norm(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
 fn tanh(z: f32) -> f32 {
@@ -287,31 +291,62 @@ fn epoch(
 ) -> anyhow::Result<(Vec<f32>, u64)> {
     let mut order: Vec<usize> = (0..data.n_queries()).collect();
     order.shuffle(&mut random_of(plan.seed, number));
-    let (mut pass, mut score_gradient) = (Pass::default(), vec![]);
-    let mut gradient = vec![0.0; net.weights.len()];
+    let mut gradient = Gradient::new(net);
     let (mut all, mut pairs) = (vec![0.0; data.n_documents()], 0);
-    let step = |net: &mut Net, gradient: &mut [f32], learning_rate: f64| {
-        net.weights.iter_mut().zip(&*gradient).for_each(|(weight, partial)| *weight -= learning_rate as f32 * partial);
-        gradient.fill(0.0);
-    };
     for query in order {
         let rows = data.offsets()[query]..data.offsets()[query + 1];
-        let view = data.query(query);
-        net.forward(&view.features, &mut pass);
-        score_gradient.resize(rows.len(), 0.0);
-        let batch = Batch { labels: view.labels, offsets: &[0, rows.len()] };
-        let outputs = Outputs { loss: false, pairs: true };
-        pairs += plan.objective.lambda_gradient(&pass.scores, batch, &mut score_gradient, outputs, &[])?.pairs;
-        net.backward(&view.features, &pass, &score_gradient, &mut gradient);
-        all[rows].copy_from_slice(&pass.scores);
+        pairs += gradient.add(net, plan.objective, data, query)?;
+        all[rows].copy_from_slice(&gradient.pass.scores);
         if plan.updates == Updates::PerQuery {
-            step(net, &mut gradient, learning_rate);
+            gradient.step(net, learning_rate);
         }
     }
     if plan.updates == Updates::FullBatch {
-        step(net, &mut gradient, learning_rate / data.n_queries() as f64);
+        gradient.step(net, learning_rate / data.n_queries() as f64);
     }
     Ok((all, pairs))
+}
+
+/// The gradient by the weights, summed over queries.
+struct Gradient {
+    pass: Pass,
+    by_score: Vec<f32>,
+    by_weight: Vec<f32>,
+}
+
+impl Gradient {
+    fn new(net: &Net) -> Gradient {
+        Gradient { pass: Pass::default(), by_score: vec![], by_weight: vec![0.0; net.weights.len()] }
+    }
+
+    /// Adds a query's gradient, and returns its number of pairs with a lambda other than 0.
+    fn add(&mut self, net: &Net, objective: &Objective, data: &Dataset, query: usize) -> anyhow::Result<u64> {
+        let view = data.query(query);
+        net.forward(&view.features, &mut self.pass);
+        self.by_score.resize(view.labels.len(), 0.0);
+        let batch = Batch { labels: view.labels, offsets: &[0, view.labels.len()] };
+        let outputs = Outputs { loss: false, pairs: true };
+        let totals = objective.lambda_gradient(&self.pass.scores, batch, &mut self.by_score, outputs, &[])?;
+        net.backward(&view.features, &self.pass, &self.by_score, &mut self.by_weight);
+        Ok(totals.pairs)
+    }
+
+    fn step(&mut self, net: &mut Net, learning_rate: f64) {
+        let partials = net.weights.iter_mut().zip(&self.by_weight);
+        partials.for_each(|(weight, partial)| *weight -= learning_rate as f32 * partial);
+        self.by_weight.fill(0.0);
+    }
+}
+
+impl Net {
+    /// Euclidean norm of the gradient by all weights, mean over queries.
+    pub fn gradient_norm(&self, objective: &Objective, data: &Dataset) -> anyhow::Result<f64> {
+        let mut gradient = Gradient::new(self);
+        for query in 0..data.n_queries() {
+            gradient.add(self, objective, data, query)?;
+        }
+        Ok(norm(&gradient.by_weight) / data.n_queries() as f64)
+    }
 }
 
 #[cfg(test)]

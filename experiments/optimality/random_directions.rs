@@ -2,71 +2,153 @@
 
 use super::descent::Net;
 use super::setting::PaperMetric;
-use burnrank::analysis::optimality::{CertifyOptions, StepReport, certify};
+use crate::harness::finding::{no_share, outside};
+use anyhow::Context;
+use burnrank::analysis::optimality::{COARSE_STEPS, CertifyOptions, FINE_STEPS, certify};
 use burnrank::{Dataset, Device};
 use serde::{Deserialize, Serialize};
 
 /// Differences of means below this are rounding errors.
 pub const ROUNDING: f64 = 1e-12;
+/// Step that decides: 10% of the norm of the weights.
+pub const DECIDING: f64 = 0.1;
+
+/// Lengths of steps along each direction.
+#[derive(Debug, Clone, Copy)]
+pub struct Steps {
+    pub lengths: &'static [f64],
+    /// Whether lengths are shares of the norm of the weights.
+    pub relative: bool,
+}
+
+pub const RELATIVE: Steps = Steps { lengths: &[0.02, 0.05, DECIDING, 0.2], relative: true };
+pub const COARSE: Steps = Steps { lengths: &COARSE_STEPS, relative: false };
+pub const FINE: Steps = Steps { lengths: &FINE_STEPS, relative: false };
+
+/// Directions that do not lower the metric.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// A(w) <= A(w + step r): the paper's count.
+    pub not_worse: usize,
+    /// A(w) < A(w + step r).
+    pub better: usize,
+}
+
+/// Directions at one step.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AtStep {
+    pub step: f64,
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The lowest, mean and highest change of the metric over all directions.
+    pub change: [f64; 3],
+}
 
 /// Changes of the metric along random directions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DirectionCounts {
+pub struct Directions {
     /// Value of the metric without a step.
     pub value: f64,
+    /// Norm of the weights.
+    pub length: f64,
     pub directions: usize,
-    /// Directions that do not lower the metric at some step: the paper's count.
-    pub not_worse: usize,
-    /// Directions that raise it at some step.
-    pub better: usize,
-    /// For each step: the lowest, mean and highest change over all directions.
-    pub change: Vec<[f64; 3]>,
+    /// Directions that count at one step or more.
+    pub any: Counts,
+    pub steps: Vec<AtStep>,
 }
 
-/// Evaluates the metric on the training queries along random directions, for each set of steps.
+/// Evaluates the metric on training queries along random directions.
 ///
 /// `stages` are increasing numbers of directions: the next stage runs only if no direction of the previous one counts.
 pub fn try_directions(
     net: &Net,
     train: &Dataset,
     metric: PaperMetric,
-    (stages, seed, steps): (&[usize], u64, &[&[f64]]),
+    (stages, seed, Steps { lengths, relative }): (&[usize], u64, Steps),
     device: &Device,
-) -> anyhow::Result<Vec<DirectionCounts>> {
-    let mut counts: Vec<DirectionCounts> = vec![];
+) -> anyhow::Result<Directions> {
+    let (ranker, metric) = (net.ranker(device)?, metric.parse()?);
+    let mut result = None;
     for &directions in stages {
         let options = CertifyOptions {
             directions: Some(directions),
-            steps: steps.iter().map(|steps| steps.to_vec()).collect(),
-            relative: false,
+            steps: vec![lengths.to_vec()],
+            relative,
             curves: directions,
             seed: seed.wrapping_add(1 << 32),
             ..CertifyOptions::default()
         };
-        let certificate = certify(&net.ranker(device)?, train, &*metric.parse()?, device, &options, &mut |_| ())?;
-        let start = certificate.value;
-        let count = |report: &StepReport| DirectionCounts {
-            value: start,
-            directions: report.directions,
-            not_worse: curves_with(&report.curves, |value| value - start >= -ROUNDING),
-            better: curves_with(&report.curves, |value| value - start > ROUNDING),
-            change: report
-                .envelope
-                .iter()
-                .map(|at| [at.lowest, at.mean, at.highest].map(|value| value - start))
-                .collect(),
+        let certificate = certify(&ranker, train, &*metric, device, &options, &mut |_| ())?;
+        let (value, report) = (certificate.value, &certificate.reports[0]);
+        let changes: Vec<Vec<f64>> =
+            report.curves.iter().map(|curve| curve.iter().map(|at| at - value).collect()).collect();
+        let found = Directions {
+            value,
+            length: certificate.length,
+            directions,
+            any: Counts::of(&changes),
+            steps: (0..lengths.len()).map(|place| AtStep::of(lengths[place], place, &changes)).collect(),
         };
-        counts = certificate.reports.iter().map(count).collect();
-        if counts.iter().any(|count| count.not_worse > 0) {
+        let last = found.any.not_worse > 0;
+        result = Some(found);
+        if last {
             break;
         }
     }
-    Ok(counts)
+    result.context("no directions")
 }
 
-/// Number of curves with at least one value that satisfies the condition.
-fn curves_with(curves: &[Vec<f64>], condition: impl Fn(f64) -> bool) -> usize {
-    curves.iter().filter(|curve| curve.iter().any(|&value| condition(value))).count()
+impl Counts {
+    /// Counts each direction once, whatever the number of its steps.
+    fn of(changes: &[impl AsRef<[f64]>]) -> Counts {
+        let count = |above: f64| changes.iter().filter(|line| line.as_ref().iter().any(|at| *at > above)).count();
+        Counts { not_worse: count(-ROUNDING), better: count(ROUNDING) }
+    }
+}
+
+impl AtStep {
+    fn of(step: f64, place: usize, changes: &[Vec<f64>]) -> AtStep {
+        let column: Vec<[f64; 1]> = changes.iter().map(|line| [line[place]]).collect();
+        let values = || column.iter().map(|value| value[0]);
+        let change = [
+            values().fold(f64::INFINITY, f64::min),
+            values().sum::<f64>() / column.len() as f64,
+            values().fold(f64::NEG_INFINITY, f64::max),
+        ];
+        AtStep { step, counts: Counts::of(&column), change }
+    }
+}
+
+impl Directions {
+    /// Counts at a step of this length, or at any step.
+    pub fn at(&self, step: Option<f64>) -> Counts {
+        let found = |step: f64| self.steps.iter().find(|at| at.step == step).map(|at| at.counts);
+        step.map_or(self.any, |step| found(step).unwrap_or_default())
+    }
+
+    /// Share of directions that do not lower the metric at a step of this length, or at any step.
+    pub fn share(&self, step: Option<f64>) -> f64 {
+        self.at(step).not_worse as f64 / self.directions as f64
+    }
+
+    /// "3 of 459", by the paper's count.
+    pub fn text(&self, step: Option<f64>) -> String {
+        format!("{} of {}", self.at(step).not_worse, self.directions)
+    }
+
+    /// Why no run can have this result.
+    pub fn impossible(&self) -> Option<String> {
+        no_share("a training value", [self.value]).or_else(|| {
+            let counts = self.steps.iter().map(|at| at.counts).chain([self.any]);
+            outside("a number of directions", 0.0..=self.directions as f64, counts.map(|c| c.not_worse as f64))
+        })
+    }
+}
+
+/// "2% of |w|", or "0.1".
+pub fn step_name(step: f64, relative: bool) -> String {
+    let number = burnrank::internal::text::number;
+    if relative { format!("{}% of |w|", number(100.0 * step)) } else { number(step) }
 }
 
 #[cfg(test)]
@@ -75,8 +157,10 @@ mod tests {
 
     #[test]
     fn a_direction_counts_once() {
-        let curves = [vec![0.5, 0.6], vec![0.4, 0.5], vec![0.4, 0.3]];
-        assert_eq!(curves_with(&curves, |value| value >= 0.5), 2);
-        assert_eq!(curves_with(&curves, |value| value > 0.5), 1);
+        let changes = vec![vec![0.0, 0.1], vec![-0.1, 0.0], vec![-0.1, -0.2], vec![-0.1, 1e-15]];
+        let all = Counts::of(&changes);
+        assert_eq!((all.not_worse, all.better), (3, 1));
+        let second = AtStep::of(0.2, 1, &changes);
+        assert_eq!((second.counts.not_worse, second.counts.better, second.change[0]), (3, 1, -0.2));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::figure::Point;
 use crate::harness::units::mean;
-use crate::harness::{Execution, Finding, Job, OneEntryCache, Scale, Session, Spread, Ticker};
+use crate::harness::{Execution, Finding, Job, OneEntryCache, Runs, Scale, Session, Spread, Ticker};
 use burnrank::{Dataset, Metric, Objective, Synthetic, metric};
 use std::sync::Arc;
 
@@ -32,10 +32,41 @@ impl PaperMetric {
     pub fn parse(self) -> anyhow::Result<Arc<dyn Metric>> {
         Ok(metric::parse(self.name)?)
     }
+}
 
-    /// LambdaRank for this metric, with sigma 1.
-    pub fn lambdarank(self) -> anyhow::Result<Objective> {
-        Ok(Objective::parse(&format!("lambdarank:{}", self.name))?)
+/// LambdaRank for a metric, with sigma 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Training {
+    pub metric: PaperMetric,
+    pub title: &'static str,
+    /// Parameter of the objective.
+    form: &'static str,
+}
+
+/// Training for each of the four metrics; for MRR, pairs are weighted by the absolute change when they swap.
+pub const TRAININGS: [Training; 4] = [
+    Training { metric: NDCG, title: "NDCG", form: "" },
+    Training { metric: NDCG10, title: "NDCG@10", form: "" },
+    Training { metric: MAP, title: "MAP", form: "" },
+    Training { metric: MRR, title: "MRR", form: ":swap" },
+];
+
+/// Training for MRR as printed: only swaps that raise it have a lambda.
+pub const EQ11: Training = Training { metric: MRR, title: "MRR (Eq. 11)", form: "" };
+
+/// All five, in the order of tables.
+pub const ALL_TRAININGS: [Training; 5] = [TRAININGS[0], TRAININGS[1], TRAININGS[2], TRAININGS[3], EQ11];
+
+/// Why there are two trainings for MRR.
+pub const TWO_FORMS: &str = "MRR has two forms. By Eq. 11 as printed, only pairs whose swap raises the reciprocal rank have a lambda. \
+     All of them are in the wrong order, so every update of a linear net reduces its norm: w . dw = sum of lambda x (score of the \
+     relevant document - score of the other) < 0, and the norm stays as small as the learning rate allows. Eq. 10 is for \"any \
+     {i, j}\" with a gain \"(or loss)\": the swap form weights a pair by the absolute change of the reciprocal rank when it swaps, \
+     as for the other metrics. \"MRR\" is the swap form, \"MRR (Eq. 11)\" the printed one.";
+
+impl Training {
+    pub fn objective(self) -> anyhow::Result<Objective> {
+        Ok(Objective::parse(&format!("lambdarank:{}{}", self.metric.name, self.form))?)
     }
 }
 
@@ -61,22 +92,23 @@ pub fn query_sets<const N: usize>(data: &Synthetic, queries: [usize; N]) -> anyh
     sets.try_into().map_err(|_| anyhow::anyhow!("a set of queries is missing"))
 }
 
-/// Runs all jobs, each with its seed and its sets of queries.
+/// Runs all cells, each with its seed and its sets of queries.
 ///
-/// `sizes` returns the function of a job and the numbers of queries.
+/// `sizes` returns the function of a cell and the numbers of queries, `data` the settings of its data for a seed.
 pub fn run_all<C: Sync, R: Finding, const N: usize>(
     execution: &Execution<'_>,
-    features: usize,
-    jobs: &[Job<C>],
+    jobs: Vec<Job<C>>,
+    data: impl Fn(&C, u64) -> Synthetic + Sync,
     sizes: impl Fn(&C) -> (u64, [usize; N]) + Sync,
     run: impl Fn(&C, &[Dataset; N], u64, &Ticker<'_>) -> anyhow::Result<R> + Sync,
-) -> anyhow::Result<Vec<R>> {
+) -> anyhow::Result<Runs<C, R>> {
     let cache = OneEntryCache::default();
-    execution.run_all(jobs, |job, ticker| {
-        let (function, queries) = sizes(&job.what);
+    Runs::of(execution, jobs, |cell, ticker| {
+        let (function, queries) = sizes(cell);
         let seed = seed_of(execution.session, function);
-        let sets = cache.get((function, queries), || query_sets(&data(features, seed), queries))?;
-        run(&job.what, &sets, seed, ticker)
+        let data = data(cell, seed);
+        let sets = cache.get((function, queries, data.documents), || query_sets(&data, queries))?;
+        run(cell, &sets, seed, ticker)
     })
 }
 

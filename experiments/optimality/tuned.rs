@@ -27,6 +27,8 @@ pub struct Schedule {
     pub constant: bool,
     /// Training ends when the learning rate falls below this share of the initial one.
     pub frozen: f64,
+    /// Epochs whose weights are returned.
+    pub keep: &'static [usize],
 }
 
 /// A single start, which ends when validation does not improve.
@@ -39,6 +41,7 @@ pub const PATIENT: Schedule = Schedule {
     starts: 1,
     constant: false,
     frozen: 0.0,
+    keep: &[],
 };
 
 /// Chooses the learning rate by the best validation value of the first epochs, then trains with it.
@@ -49,21 +52,10 @@ pub fn train_tuned(
     [train, valid]: [&Dataset; 2],
     (ticker, share): (&Ticker<'_>, [f64; 2]),
 ) -> anyhow::Result<(Tuned, Trained)> {
-    let Schedule { restart, starts, constant, frozen, search_epochs, epochs, .. } = *schedule;
+    let Schedule { restart, starts, constant, frozen, search_epochs, epochs, keep, .. } = *schedule;
     let go = |learning_rate: f64, epochs: usize, tick: &mut dyn FnMut(f64)| {
-        let plan = Plan {
-            objective,
-            metric,
-            learning_rate,
-            updates,
-            epochs,
-            restart,
-            constant,
-            frozen,
-            starts,
-            seed,
-            keep: &[],
-        };
+        let plan =
+            Plan { objective, metric, learning_rate, updates, epochs, restart, constant, frozen, starts, seed, keep };
         descend(&plan, Net::random(train.n_features(), shape, seed), train, valid, tick)
     };
     let expected = (schedule.learning_rates.len() * search_epochs) as f64;
@@ -143,7 +135,6 @@ pub fn limits_table<'a>(schedule: &Schedule, records: impl IntoIterator<Item = (
 
 /// Describes how the learning rate is chosen and when training ends.
 pub fn describe(schedule: &Schedule, factor: &str) -> String {
-    let learning_rates: Vec<String> = schedule.learning_rates.iter().map(|rate| number(*rate)).collect();
     let idle = if schedule.constant { "with the same validation value" } else { "without a better validation value" };
     let end = match schedule.starts {
         1 => "training ends".to_owned(),
@@ -158,9 +149,14 @@ pub fn describe(schedule: &Schedule, factor: &str) -> String {
          validation value of {} epochs; everything that is compared has the same grid. Training runs for at most {} \
          epochs. When the training value falls, the learning rate is multiplied by 0.8 with probability 0.3 (section \
          7 of the paper). After {} epochs {idle} {end}.{frozen}",
-        learning_rates.join(", "),
+        grid(schedule),
         schedule.search_epochs,
         schedule.epochs,
         schedule.restart
     )
+}
+
+/// The grid of learning rates.
+pub fn grid(schedule: &Schedule) -> String {
+    schedule.learning_rates.iter().map(|rate| number(*rate)).collect::<Vec<_>>().join(", ")
 }

@@ -1,284 +1,265 @@
 //! Report: tables and figures.
 
-use super::{Cell, EPSILON, FIRST, NetResult, SHAPES, Sizes, id};
+use super::{FIRST, NetResult, Results, SHAPES, Sizes, tested};
 use crate::harness::figure::{self, Legend, Panel, Series, Whose};
-use crate::harness::{Control, Evidence, Execution, NetShape, Report};
-use crate::optimality::random_directions::DirectionCounts;
-use crate::optimality::setting::{METRICS, PaperMetric, describe_data, deviations};
+use crate::harness::{Control, Execution, NetShape, Report, evidence};
+use crate::optimality::random_directions::{DECIDING, Directions, RELATIVE, step_name};
+use crate::optimality::setting::{TRAININGS, TWO_FORMS, Training, describe_data, deviations};
 use crate::optimality::tuned::{describe, limits_table};
-use burnrank::analysis::optimality::{COARSE_STEPS, directions_needed};
 use burnrank::internal::text::{Table, number};
 
-/// Results of all functions for a shape and a metric, with the usual number of queries.
-fn of<'a>(
-    runs: &'a [(&Cell, &NetResult)],
-    shape: NetShape,
-    metric: PaperMetric,
-) -> impl Iterator<Item = &'a NetResult> {
-    runs.iter()
-        .filter(move |(cell, _)| cell.shape == shape && cell.metric == metric && !cell.few_queries)
-        .map(|(_, result)| *result)
-}
-
-pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &NetResult)]) -> anyhow::Result<Report> {
-    let mut evidence = vec![];
-    let share = |count: usize, of: usize| count as f64 / of as f64;
-    for shape in SHAPES {
-        for metric in METRICS {
-            let mut add = |kind: &str, value: &dyn Fn(&NetResult) -> f64| {
-                let values: Vec<f64> = of(runs, shape, metric).map(value).collect();
-                evidence.push((id(kind, shape, metric), Evidence::units(values)));
-            };
-            add("coarse", &|result| share(result.coarse.not_worse, result.coarse.directions));
-            add("fine", &|result| share(result.fine.not_worse, result.fine.directions));
-            add("strictly", &|result| share(result.fine.better, result.fine.directions));
-            add("alone", &|result| share(result.alone_better, result.weights));
-        }
-    }
-    let needed = directions_needed(EPSILON, EPSILON)?;
-    evidence.push(("459".into(), Evidence::fact(needed == 459, needed.to_string())));
-    let usual = runs.iter().filter(|(cell, _)| !cell.few_queries);
-    let optima = usual.clone().filter(|(_, result)| result.coarse.not_worse == 0).count();
-    let randoms = runs.iter().filter(|(_, result)| result.random.better > 0).count();
-    let control = Control {
-        description: "initial random weights are not a local optimum: some direction raises the metric (Figure 6)"
-            .into(),
-        expected: format!("{} of {}", runs.len(), runs.len()),
-        ours: format!("{randoms} of {}", runs.len()),
-        holds: randoms == runs.len(),
-    };
+pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &Results) -> anyhow::Result<Report> {
+    let usual = || runs.iter().filter(|(cell, _)| !cell.few_queries && TRAININGS.contains(&cell.training));
+    let optima = usual().filter(|(_, net)| net.relative.at(Some(DECIDING)).not_worse == 0).count();
+    let [[linear_queries, valid], [few, few_valid]] = [sizes.queries, sizes.few_queries];
     Ok(Report {
-        evidence,
-        controls: vec![control],
+        evidence: evidence(&tested(execution.scale()), runs),
+        controls: controls(runs),
         main: format!(
-            "no direction of {} keeps or raises the metric at steps of 0.1 to 1 for {optima} of {} nets",
+            "no direction of {} keeps or raises the metric at a step of 10% of |w| for {optima} of {} nets",
             sizes.directions,
-            usual.count()
+            usual().count()
         ),
         tables: vec![
-            counts(runs),
             by_step(runs),
+            power(runs),
+            scaled(runs),
             values(runs),
             limits_table(
                 &sizes.schedule,
-                runs.iter().map(|(cell, result)| {
-                    (format!("{}, for {}", cell.shape.name(), cell.metric.title), &result.record)
-                }),
+                runs.iter().map(|(cell, net)| (format!("{}, for {}", cell.shape.name(), cell.training.title), &net.record)),
             ),
         ],
         notes: vec![
-            "The table of directions has both counts. The paper counts a direction if the metric after a step is at \
-             least as high as before; the strict count requires a higher value. They differ where a step changes no \
-             ranking."
+            "What the test can say: with 99% confidence fewer than 1% of all directions improve the metric at these \
+             steps. It cannot say that no direction does, and a net that fails it is only known to have a better \
+             neighbour. All 459 directions start from the same value A(w), so they are not 459 independent trials of \
+             it: if A(w) is high by chance, all directions look worse."
                 .into(),
-            "The effect of a step of 0.1 depends on the norm of the weights: multiplying all weights of a linear net by \
-             a constant does not change its rankings. The table of runs has the norms."
-                .into(),
-            "MRR: by Eq. 11 only pairs in the wrong order have a lambda. Each of them reduces the norm of a linear \
-             net's weights: an update has w . dw = sum of lambda x (score of the relevant document - score of the \
-             other) < 0. The norm stays as small as the learning rate allows, and a step of 0.1 is large in \
-             comparison. Passing the test therefore says less for MRR than for the other metrics."
+            "Expected power: near a maximum with about the same curvature in all directions, a step of length s improves \
+             weights at distance d from it only if the direction's cosine with the way back is above s / (2 d). The \
+             cosines of random directions have standard deviation 1 / sqrt(n) for n weights, and the largest of 459 is \
+             about 3 / sqrt(n). So the test detects only distances above about s sqrt(n) / 6: 3 steps for 300 weights, 9 \
+             steps for 3,020."
                 .into(),
             "A ranking metric is piecewise constant, and each jump may go up or down. For small steps these random \
              jumps outweigh the curvature of a maximum, however long the training; they shrink with more queries, as \
              the rows for linear nets with fewer queries show."
                 .into(),
+            TWO_FORMS.into(),
             untrained(runs),
         ],
-        protocol: protocol_text(sizes),
+        protocol: vec![
+            format!(
+                "Data: {} {} functions, each with {linear_queries} training and {valid} validation queries; for the first \
+                 function there are also linear nets with {few} and {few_valid}.",
+                describe_data(sizes.features),
+                sizes.functions
+            ),
+            format!(
+                "Training: LambdaRank with sigma 1, plain gradient descent, one update per query. {}",
+                describe(&sizes.schedule, "tenfold")
+            ),
+            format!(
+                "Test: {} random directions on the unit sphere from the weights after the last epoch (of the start with \
+                 the best validation value, if there were two); this epoch is not selected. Steps are 2, 5, 10 and 20% of \
+                 |w|. Ten distances of 0.1 to 1 are tried along {} directions, and along all only if none of these \
+                 counts; the same holds for random weights. Ten distances of 0.001 to 0.01 are tried along {}. A direction \
+                 counts if a step does not lower the mean of the metric over all training queries. Then each weight of \
+                 linear nets is changed alone by 10% of |w| up and down.",
+                sizes.directions, sizes.first, sizes.first
+            ),
+            "Power: for NDCG on the first function, the same test at weights of early epochs, and at the last weights \
+             after a move in one random direction. The gradient is LambdaRank's, mean over all training queries."
+                .into(),
+        ],
         deviations: deviations(
             execution.scale(),
             [
-                {
-                    let [linear, two_layer] = sizes.queries.map(|[train, _]| train);
-                    format!(
-                        "The paper's artificial set has 10,000 training and 5,000 validation queries. Ours have {linear} \
-                         training queries for linear nets and {two_layer} for two-layer nets, which take longer, but \
-                         there are several functions. With fewer queries the metric is coarser and more directions rise \
-                         by chance."
-                    )
-                },
-                "The paper's learning rates are 1e-7 to 1e-3. We extend this grid if the best is at an end.".into(),
+                "The paper does not state the unit of its steps 0.1 to 1 or the norm of its weights. Ours are shares of \
+                 |w|; for a linear net A(c w) = A(w), so a distance means nothing without |w|. For two-layer nets a \
+                 share of |w| still depends on the scale of the features, because the layers have different units."
+                    .into(),
+                format!("The paper has 5,000 validation queries, which only choose the learning rate; ours are {valid}."),
+                "The paper's learning rates are 1e-7 to 1e-3. We extend this grid if the best is at an end. Training ends \
+                 when the learning rate is a hundredth of the initial one; the paper has 700 epochs."
+                    .into(),
+                format!("Distances are tried along all directions only if none of the first {FIRST} counts."),
             ],
         ),
-        figure: figure::draw(&METRICS.map(|metric| panel(runs, metric)))?,
+        figure: figure::draw(&TRAININGS.map(|training| panel(runs, training)))?,
         ..Report::default()
     })
 }
 
-/// Describes the nets that are not better than random weights.
-fn untrained(runs: &[(&Cell, &NetResult)]) -> String {
-    let none = runs.iter().filter(|(_, result)| result.coarse.value <= result.random.value);
-    let names: Vec<String> = none.map(|(cell, _)| name(cell)).collect();
-    let all = runs.len();
-    if names.is_empty() {
-        return format!("All {all} nets rank their training queries better than random weights do.");
-    }
-    format!(
-        "After the last epoch, {} of {all} nets do not rank their training queries better than random weights do ({}): \
-         they did not reach an optimum, and their directions say nothing about one.",
-        names.len(),
-        names.join("; ")
-    )
-}
-
-/// Name of a run in tables.
-fn name(cell: &Cell) -> String {
-    let few = if cell.few_queries { ", few queries" } else { "" };
-    format!("{}, {}, {}{few}", cell.shape.name(), cell.metric.title, cell.function)
-}
-
-/// Directions of all functions, by both counts.
-fn counts(runs: &[(&Cell, &NetResult)]) -> Table {
-    let head = [
-        "net, metric",
-        "steps 0.1 to 1: not lower",
-        "higher",
-        "steps 0.001 to 0.01: not lower",
-        "higher",
-        "best validation epoch, 0.1 to 1: not lower",
-        "higher",
-        "random weights, 0.1 to 1: not lower",
-        "higher",
-        "single weights: not lower",
-        "higher",
-    ];
-    let mut table = Table::titled(
-        "Directions and single weights that do not lower the metric at every step, over all functions:",
-        &head,
-    );
-    for shape in SHAPES {
-        for metric in METRICS {
-            let sum = |count: &dyn Fn(&NetResult) -> usize| of(runs, shape, metric).map(count).sum::<usize>();
-            let mut row = vec![format!("{}, {}", shape.name(), metric.title)];
-            let sets: [fn(&NetResult) -> &DirectionCounts; 4] =
-                [|f| &f.coarse, |f| &f.fine, |f| &f.chosen, |f| &f.random];
-            for set in sets {
-                let tried = sum(&|result| set(result).directions);
-                row.push(format!("{} of {tried}", sum(&|result| set(result).not_worse)));
-                row.push(sum(&|result| set(result).better).to_string());
-            }
-            let weights = sum(&|result| result.weights);
-            row.push(format!("{} of {weights}", sum(&|result| result.alone_not_worse)));
-            row.push(sum(&|result| result.alone_better).to_string());
-            table.row(row);
-        }
-    }
-    table
-}
-
-/// Highest change at each step over all directions and functions.
-fn by_step(runs: &[(&Cell, &NetResult)]) -> Table {
-    let head: Vec<String> = ["net, metric".to_owned()]
-        .into_iter()
-        .chain(COARSE_STEPS.map(|step| format!("step {}", number(step))))
+/// Controls: random weights fail the test, and relative steps do not depend on the unit of the features.
+fn controls(runs: &Results) -> Vec<Control> {
+    let all = runs.iter().count();
+    let randoms = runs.iter().filter(|(_, net)| net.random.any.better > 0).count();
+    let counts: Vec<Vec<usize>> = runs
+        .iter()
+        .flat_map(|(_, net)| &net.scaled)
+        .map(|at| at.relative.steps.iter().map(|step| step.counts.not_worse).collect())
         .collect();
-    let title = "Highest change of the metric over all directions and functions, by step (x 1000). Below 0, every \
-                 direction lowers it:";
-    let mut table = Table::titled(title, &head);
-    let row = |name: String, all: &[&NetResult]| {
-        let highest =
-            |step: usize| all.iter().map(|result| result.coarse.change[step][2]).fold(f64::NEG_INFINITY, f64::max);
-        [name]
-            .into_iter()
-            .chain((0..COARSE_STEPS.len()).map(move |step| format!("{:+.2}", 1000.0 * highest(step))))
-            .collect::<Vec<_>>()
-    };
-    for shape in SHAPES {
-        for metric in METRICS {
-            table.row(row(format!("{}, {}", shape.name(), metric.title), &of(runs, shape, metric).collect::<Vec<_>>()));
-        }
+    vec![
+        Control {
+            description: "random weights are not a local optimum: some direction raises the metric (Figure 6)".into(),
+            expected: format!("{all} of {all}"),
+            ours: format!("{randoms} of {all}"),
+            holds: randoms == all,
+        },
+        Control {
+            description:
+                "linear net for NDCG: the counts at relative steps do not change when the features are multiplied \
+                          by a number"
+                    .into(),
+            expected: "equal".into(),
+            ours: format!("{counts:?}"),
+            holds: counts.windows(2).all(|two| two[0] == two[1]),
+        },
+    ]
+}
+
+/// Describes the nets that are not better than random weights.
+fn untrained(runs: &Results) -> String {
+    let none = runs.iter().filter(|(_, net)| net.relative.value <= net.random.value);
+    let names: Vec<String> = none.map(|(cell, _)| cell.name()).collect();
+    match names.is_empty() {
+        true => "All nets rank their training queries better than random weights do.".into(),
+        false => format!(
+            "After the last epoch, {} nets do not rank their training queries better than random weights do ({}): they did \
+             not reach an optimum, and their directions say nothing about one.",
+            names.len(),
+            names.join("; ")
+        ),
     }
-    for (cell, result) in runs.iter().filter(|(cell, _)| cell.few_queries) {
-        table.row(row(format!("linear, {}, as many queries as two-layer nets", cell.metric.title), &[result]));
+}
+
+impl super::Cell {
+    /// Name of a run in tables.
+    fn name(&self) -> String {
+        let few = if self.few_queries { ", few queries" } else { "" };
+        format!("{}, {}, {}{few}", self.shape.name(), self.training.title, self.function)
+    }
+}
+
+/// Directions of each net, by step.
+fn by_step(runs: &Results) -> Table {
+    let steps = RELATIVE.lengths.iter().map(|step| step_name(*step, true));
+    let head: Vec<String> = ["net, metric, function".to_owned(), "norm of weights".to_owned()]
+        .into_iter()
+        .chain(steps)
+        .chain(
+            ["0.1 to 1", "0.001 to 0.01", "random weights, 2 to 20% of |w|", "single weights, ±10%"].map(str::to_owned),
+        )
+        .collect();
+    let title = "Directions that do not lower the metric, by length of the step:";
+    let mut table = Table::titled(title, &head);
+    for (cell, net) in runs.iter() {
+        let mut row = vec![cell.name(), format!("{:.3}", net.relative.length)];
+        row.extend(RELATIVE.lengths.iter().map(|step| net.relative.text(Some(*step))));
+        row.extend([&net.coarse, &net.fine, &net.random].map(|set: &Directions| set.text(None)));
+        row.push(net.alone.map_or("-".into(), |[up, of]| format!("{up} of {of} raise it")));
+        table.row(row);
     }
     table
 }
 
-/// Each run: the metric on the training queries, and its change along the directions.
-fn values(runs: &[(&Cell, &NetResult)]) -> Table {
+/// The power control.
+fn power(runs: &Results) -> Table {
     let head = [
-        "net, metric, function",
-        "training value",
-        "random weights",
-        "norm of weights",
-        "highest change at 0.1",
-        "directions not lower",
+        "weights",
+        "distance from the last ones / |w|",
+        "training NDCG",
+        "gradient / that of random weights",
+        "2% of |w|: not lower",
+        "10% of |w|: not lower",
     ];
-    let title = "Each run: the metric on the training queries, and its change along the directions:";
+    let title = "Power control, nets for NDCG of the first function: directions that do not lower NDCG at weights that are no \
+                 optimum. The test detects this if the count is not 0:";
     let mut table = Table::titled(title, &head);
-    for (cell, result) in runs {
+    for (cell, net) in runs.iter() {
+        let first = net.power.first().map_or(1.0, |point| point.gradient);
+        for point in &net.power {
+            table.row([
+                format!("{}: {}", cell.shape.name(), point.name),
+                format!("{:.2}", point.distance),
+                format!("{:.4}", point.directions.value),
+                format!("{:.4}", point.gradient / first),
+                point.directions.text(Some(0.02)),
+                point.directions.text(Some(DECIDING)),
+            ]);
+        }
+    }
+    table
+}
+
+/// The same linear net on features in another unit.
+fn scaled(runs: &Results) -> Table {
+    let head =
+        ["features times", "norm of weights", "training NDCG", "distance 0.1: not lower", "10% of |w|: not lower"];
+    let title = "The unit of a step: the same linear net with the same scores, on features multiplied by a number:";
+    let mut table = Table::titled(title, &head);
+    for at in runs.iter().flat_map(|(_, net)| &net.scaled) {
         table.row([
-            name(cell),
-            format!("{:.4}", result.coarse.value),
-            format!("{:.4}", result.random.value),
-            format!("{:.2}", result.length),
-            format!("{:+.5}", result.coarse.change[0][2]),
-            format!("{} of {}", result.coarse.not_worse, result.coarse.directions),
+            number(f64::from(at.factor)),
+            format!("{:.3}", at.relative.length),
+            format!("{:.4}", at.relative.value),
+            at.absolute.text(None),
+            at.relative.text(Some(DECIDING)),
         ]);
     }
     table
 }
 
+/// Each run: the metric on the training queries, and its highest change by step.
+fn values(runs: &Results) -> Table {
+    let steps = RELATIVE.lengths.iter().map(|step| format!("highest change, {}", step_name(*step, true)));
+    let head: Vec<String> = ["net, metric, function", "training value", "random weights"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(steps)
+        .collect();
+    let title = "Each run: the metric on the training queries, and its highest change along the directions (x 1000). Below 0, \
+                 every direction lowers it:";
+    let mut table = Table::titled(title, &head);
+    for (cell, net) in runs.iter() {
+        let mut row = vec![cell.name(), format!("{:.4}", net.relative.value), format!("{:.4}", net.random.value)];
+        row.extend(net.relative.steps.iter().map(|at| format!("{:+.2}", 1000.0 * at.change[2])));
+        table.row(row);
+    }
+    table
+}
+
 /// Change of a metric by step: mean and extremes over all directions and functions.
-fn panel(runs: &[(&Cell, &NetResult)], metric: PaperMetric) -> Panel {
-    type Counts = fn(&NetResult) -> &DirectionCounts;
-    let lines: [(&str, NetShape, Counts); 4] = [
-        ("learned, linear", NetShape::Linear, |result| &result.coarse),
-        ("learned, two-layer", NetShape::TwoLayer, |result| &result.coarse),
-        ("random, linear", NetShape::Linear, |result| &result.random),
-        ("random, two-layer", NetShape::TwoLayer, |result| &result.random),
+fn panel(runs: &Results, training: Training) -> Panel {
+    type Line = (&'static str, NetShape, fn(&NetResult) -> &Directions);
+    let [linear, two_layer] = SHAPES;
+    let lines: [Line; 4] = [
+        ("learned, linear", linear, |net| &net.relative),
+        ("learned, two-layer", two_layer, |net| &net.relative),
+        ("random, linear", linear, |net| &net.random),
+        ("random, two-layer", two_layer, |net| &net.random),
     ];
-    let series = lines.iter().enumerate().map(|(colour, (name, shape, counts))| {
-        let all: Vec<&DirectionCounts> = of(runs, *shape, metric).map(counts).collect();
-        let point = |(place, &step): (usize, &f64)| {
-            let column = |part: usize| all.iter().map(move |counts| counts.change[place][part]);
+    let series = lines.iter().enumerate().map(|(colour, (name, shape, directions))| {
+        let all: Vec<&Directions> = runs.results(|cell| cell.is(*shape, training)).map(directions).collect();
+        let point = |(place, step): (usize, &f64)| {
+            let column = |part: usize| all.iter().map(move |directions| directions.steps[place].change[part]);
             let (low, high) = (column(0).fold(f64::INFINITY, f64::min), column(2).fold(f64::NEG_INFINITY, f64::max));
-            (step, column(1).sum::<f64>() / all.len() as f64, Some((low, high)))
+            (100.0 * step, column(1).sum::<f64>() / all.len() as f64, Some((low, high)))
         };
-        Series {
-            name: (*name).into(),
-            whose: Whose::Ours,
-            colour,
-            joined: true,
-            points: COARSE_STEPS.iter().enumerate().map(point).collect(),
-        }
+        let points = RELATIVE.lengths.iter().enumerate().map(point).collect();
+        Series { name: (*name).into(), whose: Whose::Ours, colour, joined: true, points }
     });
     Panel {
-        title: format!("{} along random directions", metric.title),
-        x_label: "step".into(),
+        title: format!("{} along random directions", training.title),
+        x_label: "step, percent of |w|".into(),
         y_label: "mean change of the training value".into(),
-        ticks: COARSE_STEPS.iter().map(|step| (*step, number(*step))).collect(),
+        ticks: RELATIVE.lengths.iter().map(|step| (100.0 * step, number(100.0 * step))).collect(),
         series: series.collect(),
         zero: Some(0.0),
         bars: "lowest and highest of all directions and functions",
         legend: Legend::LowerRight,
         ..Panel::default()
     }
-}
-
-fn protocol_text(sizes: &Sizes) -> Vec<String> {
-    let [[linear, linear_valid], [train, valid]] = sizes.queries;
-    vec![
-        format!(
-            "Data: {} {} functions. Linear nets have {linear} training and {linear_valid} validation queries, \
-             two-layer nets {train} and {valid}; for the first function there are also linear nets with {train} and \
-             {valid}.",
-            describe_data(sizes.features),
-            sizes.functions
-        ),
-        format!(
-            "Training: LambdaRank with sigma 1, plain gradient descent, one update per query. {}",
-            describe(&sizes.schedule, "tenfold")
-        ),
-        format!(
-            "Test: {} random directions on the unit sphere, ten steps of 0.1 to 1, from the weights after the last \
-             epoch (of the start with the best validation value, if there were two); this epoch is not selected. Ten \
-             steps of 0.001 to 0.01 are tried along {FIRST} directions, and along all only if none of these counts; \
-             the same holds for the best validation epoch and for random weights. A direction counts if at least one \
-             step does not lower the mean of the metric over all training queries. Then each weight is changed \
-             alone.",
-            sizes.directions
-        ),
-    ]
 }

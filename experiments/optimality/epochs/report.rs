@@ -1,51 +1,32 @@
 //! Report: tables and figures.
 
-use super::{Continuation, FULL_RATES, FunctionResult, STARTS, Sizes};
+use super::{Continuation, FunctionResult, Results, STARTS, Sizes, gain, tested};
 use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
-use crate::harness::units::mean;
-use crate::harness::{Control, Evidence, Execution, Report};
-use crate::optimality::random_directions::DirectionCounts;
-use crate::optimality::setting::{describe_data, deviations, mean_point};
-use crate::optimality::tuned::describe;
+use crate::harness::{Control, Execution, Report, evidence};
+use crate::optimality::random_directions::{DECIDING, Directions, RELATIVE, step_name};
+use crate::optimality::setting::{TWO_FORMS, describe_data, deviations, mean_point};
+use crate::optimality::tuned::{describe, grid};
 use burnrank::internal::text::{Table, number};
 
-/// Change after a number of epochs, or after the last epoch if there are fewer.
-fn gain(values: &[f64], epochs: usize) -> f64 {
-    values[epochs.min(values.len() - 1)] - values[0]
-}
-
-pub fn report(execution: &Execution<'_>, sizes: &Sizes, results: &[FunctionResult]) -> anyhow::Result<Report> {
-    let mut evidence = vec![];
-    for (number, name) in STARTS.into_iter().enumerate() {
-        let each = |value: &dyn Fn(&Continuation) -> f64| {
-            Evidence::units(results.iter().map(|result| value(&result.starts[number])))
-        };
-        let optimum = |from: &Continuation| from.optimum.not_worse as f64 / from.optimum.directions as f64;
-        evidence.push((format!("optimum {name}"), each(&optimum)));
-        evidence.push((format!("at once {name}"), each(&|from| gain(&from.per_query, 1))));
-        evidence.push((format!("later {name}"), each(&|from| gain(&from.per_query, sizes.further))));
-        evidence.push((format!("full {name}"), each(&|from| gain(&from.full_batch, sizes.further))));
-        let stochastic =
-            |from: &Continuation| gain(&from.per_query, sizes.further) - gain(&from.full_batch, sizes.further);
-        evidence.push((format!("stochastic {name}"), each(&stochastic)));
-    }
-    let randoms = results.iter().filter(|result| result.random.better > 0).count();
-    let optima = |number: usize| results.iter().filter(|result| result.starts[number].optimum.not_worse == 0).count();
-    let counts: Vec<String> = STARTS
-        .iter()
-        .enumerate()
-        .map(|(number, name)| format!("{name} {} of {}", optima(number), results.len()))
-        .collect();
+pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &Results) -> anyhow::Result<Report> {
+    let all = runs.iter().count();
+    let randoms = runs.results(|_| true).filter(|function| function.random.any.better > 0).count();
+    let optima = |place: usize| {
+        let optimum = |function: &&FunctionResult| function.starts[place].optimum.at(Some(DECIDING)).not_worse == 0;
+        runs.results(|_| true).filter(optimum).count()
+    };
+    let counts: Vec<String> =
+        STARTS.iter().enumerate().map(|(place, name)| format!("{name} {} of {all}", optima(place))).collect();
     Ok(Report {
-        evidence,
+        evidence: evidence(&tested(execution.scale()), runs),
         controls: vec![Control {
             description: "random weights are not a local optimum: some direction raises NDCG@10".into(),
-            expected: format!("{} of {}", results.len(), results.len()),
-            ours: format!("{randoms} of {}", results.len()),
-            holds: randoms == results.len(),
+            expected: format!("{all} of {all}"),
+            ours: format!("{randoms} of {all}"),
+            holds: randoms == all,
         }],
-        main: format!("local optima of NDCG@10: {}", counts.join(", ")),
-        tables: vec![table(sizes, results), trainings(sizes, results)],
+        main: format!("local optima of NDCG@10 at steps of 10% of |w|: {}", counts.join(", ")),
+        tables: vec![directions(runs), gains(sizes, runs), learning_rates(runs)],
         notes: vec![
             "Full-batch training does not depend on the order of queries and draws no random numbers, so it is not \
              stochastic; the paper speaks of \"the stochasticity of the batch LambdaRank learning (both full batch and \
@@ -55,8 +36,9 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, results: &[FunctionResul
                 .into(),
             "Random directions say little about the direction of training: with many weights, most directions lower the \
              metric although one raises it. Training that improves from a point that passed the test shows that the \
-             test does not exclude better neighbours."
+             test does not exclude better neighbours. The power control of optimality-directions says how far they may be."
                 .into(),
+            TWO_FORMS.into(),
         ],
         protocol: vec![
             format!(
@@ -70,11 +52,11 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, results: &[FunctionResul
                 "Training: two-layer nets of ten hidden units, LambdaRank with sigma 1, plain gradient descent, one \
                  update per query. {} The weights learned for MRR are those of the last epoch. With one update per \
                  epoch, the grid of learning rates is {}.",
-                describe(&sizes.schedule, "threefold"),
-                FULL_RATES.map(number).join(", ")
+                describe(&sizes.schedule, "tenfold"),
+                grid(&sizes.full)
             ),
             format!(
-                "Test: {} random directions on the unit sphere, ten steps of 0.1 to 1, NDCG@10 of all training \
+                "Test: {} random directions on the unit sphere, steps of 2, 5, 10 and 20% of |w|, NDCG@10 of all training \
                  queries. Then further training for NDCG@10: {} epochs with the chosen learning rate and a new order of \
                  queries, and the same with one update per epoch.",
                 sizes.directions, sizes.further
@@ -88,90 +70,72 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, results: &[FunctionResul
                 sizes.functions, sizes.queries[0]
             )],
         ),
-        figure: figure::draw(&[panel(sizes, results, 0), panel(sizes, results, 1), panel(sizes, results, 2)])?,
+        figure: figure::draw(&[0, 1, 2].map(|start| panel(sizes, runs, start)))?,
         ..Report::default()
     })
 }
 
-fn table(sizes: &Sizes, results: &[FunctionResult]) -> Table {
-    let (later, full) = (format!("after {}", sizes.further), format!("after {}, one update per epoch", sizes.further));
-    let head = [
-        "start",
-        "directions not lower",
-        "higher",
-        "highest change at 0.1",
-        "training NDCG@10",
-        "after 1 epoch, per query",
-        later.as_str(),
-        full.as_str(),
-    ];
-    let mut table =
-        Table::titled("Each start: number of directions over all functions, and means over functions:", &head);
-    for (number, name) in STARTS.into_iter().enumerate() {
-        let own: Vec<&Continuation> = results.iter().map(|result| &result.starts[number]).collect();
-        let average =
-            |value: &dyn Fn(&Continuation) -> f64| mean(&own.iter().map(|from| value(from)).collect::<Vec<_>>());
-        let sum =
-            |value: &dyn Fn(&DirectionCounts) -> usize| own.iter().map(|from| value(&from.optimum)).sum::<usize>();
-        let highest = own.iter().map(|from| from.optimum.change[0][2]).fold(f64::NEG_INFINITY, f64::max);
+/// Directions of each net, by step.
+fn directions(runs: &Results) -> Table {
+    let steps = RELATIVE.lengths.iter().map(|step| step_name(*step, true));
+    let head: Vec<String> =
+        ["weights, function", "norm of weights"].map(str::to_owned).into_iter().chain(steps).collect();
+    let title = "Directions that do not lower training NDCG@10, by length of the step:";
+    let mut table = Table::titled(title, &head);
+    let row = |name: String, directions: &Directions| {
+        let counts = RELATIVE.lengths.iter().map(|step| directions.text(Some(*step)));
+        [name, format!("{:.3}", directions.length)].into_iter().chain(counts).collect::<Vec<_>>()
+    };
+    for (place, name) in STARTS.iter().enumerate() {
+        for (function, result) in runs.iter() {
+            table.row(row(format!("{name}, {function}"), &result.starts[place].optimum));
+        }
+    }
+    for (function, result) in runs.iter() {
+        table.row(row(format!("random weights, {function}"), &result.random));
+    }
+    table
+}
+
+fn gains(sizes: &Sizes, runs: &Results) -> Table {
+    let later = format!("after {}", sizes.further);
+    let full = format!("{later}, one update per epoch");
+    let head = ["start", "training NDCG@10", "after 1 epoch, per query", later.as_str(), full.as_str()];
+    let mut table = Table::titled("Further training for NDCG@10, means over functions:", &head);
+    for (place, name) in STARTS.into_iter().enumerate() {
+        let average = |value: &dyn Fn(&Continuation) -> f64| runs.mean(|_| true, |result| value(&result.starts[place]));
         table.row([
             name.to_owned(),
-            format!("{} of {}", sum(&|counts| counts.not_worse), sum(&|counts| counts.directions)),
-            sum(&|counts| counts.better).to_string(),
-            format!("{highest:+.5}"),
             format!("{:.4}", average(&|from| from.per_query[0])),
             format!("{:+.4}", average(&|from| gain(&from.per_query, 1))),
-            format!("{:+.4}", average(&|from| gain(&from.per_query, sizes.further))),
-            format!("{:+.4}", average(&|from| gain(&from.full_batch, sizes.further))),
+            format!("{:+.4}", average(&|from| gain(&from.per_query, usize::MAX))),
+            format!("{:+.4}", average(&|from| gain(&from.full_batch, usize::MAX))),
         ]);
     }
-    let (tried, not_worse, better) = results.iter().fold((0, 0, 0), |(tried, not_worse, better), result| {
-        (tried + result.random.directions, not_worse + result.random.not_worse, better + result.random.better)
-    });
-    let none = || "-".to_owned();
-    table.row([
-        "random weights".into(),
-        format!("{not_worse} of {tried}"),
-        better.to_string(),
-        none(),
-        none(),
-        none(),
-        none(),
-        none(),
-    ]);
     table
 }
 
 /// Chosen learning rates of each function.
-fn trainings(sizes: &Sizes, results: &[FunctionResult]) -> Table {
-    let mrr_epochs = format!("epochs of training for MRR, of {} allowed", sizes.schedule.epochs);
-    let head = ["function", "learning rate per query", "for MRR", "with one update per epoch", mrr_epochs.as_str()];
-    let mut table =
-        Table::titled("Learning rates chosen on validation queries, and length of the training for MRR:", &head);
-    let chosen = |learning_rate: f64, trials: &[(f64, f64)]| {
-        let end = [trials.first(), trials.last()].into_iter().flatten().any(|trial| trial.0 == learning_rate);
-        format!("{}{}", number(learning_rate), if end { " (at the end of the grid)" } else { "" })
-    };
-    for (function, result) in results.iter().enumerate() {
-        table.row([
-            function.to_string(),
-            chosen(result.learning_rate, &result.trials),
-            number(result.mrr_learning_rate),
-            chosen(result.full_batch_learning_rate, &result.full_batch_trials),
-            result.mrr_epochs.to_string(),
-        ]);
+fn learning_rates(runs: &Results) -> Table {
+    let head = ["function", "for NDCG@10", "for MRR", "for MRR (Eq. 11)", "for NDCG@10, one update per epoch"];
+    let mut table = Table::titled("Learning rates chosen on validation queries:", &head);
+    for (function, result) in runs.iter() {
+        let chosen = result.tuned.iter().map(|tuned| {
+            format!("{}{}", number(tuned.best), if tuned.at_edge { " (at the end of the grid)" } else { "" })
+        });
+        table.row([function.to_string()].into_iter().chain(chosen).collect::<Vec<_>>());
     }
     table
 }
 
 /// Training NDCG@10 after further epochs, with both kinds of updates.
-fn panel(sizes: &Sizes, results: &[FunctionResult], start: usize) -> Panel {
+fn panel(sizes: &Sizes, runs: &Results, start: usize) -> Panel {
     type Values = fn(&Continuation) -> &Vec<f64>;
     let ways: [(&str, Values); 2] =
         [("one update per query", |from| &from.per_query), ("one per epoch", |from| &from.full_batch)];
     let series = ways.iter().enumerate().map(|(colour, (name, way))| {
         let point = |epoch: usize| -> Option<Point> {
-            let all = results.iter().map(|result| way(&result.starts[start]));
+            let all = runs.results(|_| true).map(|result| way(&result.starts[start]));
             let values: Vec<f64> =
                 all.filter(|values| values.len() > epoch).map(|values| gain(values, epoch)).collect();
             (values.len() > 1).then(|| mean_point(epoch as f64, &values, 1.0))

@@ -183,6 +183,7 @@ impl<'a> From<&'a Dataset> for Cow<'a, Dataset> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::ScaleKind;
 
     fn data(features: &[f32]) -> Dataset {
         Dataset::new(1, features.to_vec(), vec![0.0; features.len()], vec![("a".into(), features.len())]).unwrap()

@@ -14,7 +14,7 @@ use anyhow::Context;
 use burnrank::Error;
 use burnrank::internal::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
-use harness::{Experiment, Scale, Session};
+use harness::{Experiment, Progress, Scale, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -119,7 +119,11 @@ fn run(args: Args) -> anyhow::Result<()> {
         options: options(&args.options, &chosen)?,
         out,
     };
-    for experiment in chosen {
+    let progress = Progress::new(&session, &chosen);
+    for (place, experiment) in chosen.iter().enumerate() {
+        if chosen.len() > 1 {
+            eprintln!("[{}]", progress.words(place));
+        }
         session.run(experiment)?;
         harness::write_index(&all, &session.out)?;
     }

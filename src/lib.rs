@@ -37,10 +37,16 @@
 //! - [`analysis`]: local optimality, cost functions of lambdas, significance tests, explanations of models;
 //! - [`export`]: export of models to search engines and other programs ([`FORMATS`](export::FORMATS));
 //! - [`Model::serving`]: scoring at low latency, without gradients and without allocations per call. The feature `serve` adds
-//!   the module `serve`, an HTTP server.
+//!   the module `serve`, an HTTP server, and the feature `cli` the module `cli`, the command-line tool.
+
+// The command-line tool refers to the library by its name, as other programs do.
+#[cfg(feature = "cli")]
+extern crate self as burnrank;
 
 pub mod analysis;
 mod baseline;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod data;
 pub mod device;
 pub mod distributed;

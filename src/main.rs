@@ -1,9 +1,11 @@
 //! The `burnrank` tool.
 
-mod cli;
-
+use burnrank::cli::{ReportingAllocator, run};
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
+
 fn main() -> ExitCode {
-    cli::run()
+    ExitCode::from(run(std::env::args_os()))
 }

@@ -15,18 +15,6 @@ use burnrank::{Model, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[cfg(unix)]
-fn shell(folder: &Path, line: &str) {
-    let tool = Path::new(env!("CARGO_BIN_EXE_burnrank"));
-    let path = std::env::join_paths(
-        [tool.parent().unwrap().to_path_buf()]
-            .into_iter()
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-    );
-    let output = Command::new("sh").args(["-c", line]).current_dir(folder).env("PATH", path.unwrap()).output().unwrap();
-    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
 /// Messages of the library put settings in backticks, which the tool prints as its options. Build features, colours of figures and the
 /// command on a model card are exceptions.
 #[test]
@@ -161,32 +149,4 @@ fn shipped_models_load() {
         loaded += 1;
     }
     assert!(loaded >= 3);
-}
-
-/// Runs the snippets of the Python page as one program. BURNRANK_PYTHON names a Python with numpy, pandas and onnxruntime; without
-/// one, the test prints that it was skipped.
-#[test]
-#[cfg(unix)]
-fn the_python_page_works() {
-    let Some(python) = std::env::var_os("BURNRANK_PYTHON") else {
-        eprintln!("skipped: BURNRANK_PYTHON is not set");
-        return;
-    };
-    let imports = Command::new(&python).args(["-c", "import numpy, onnxruntime, pandas"]).output().unwrap();
-    if !imports.status.success() {
-        eprintln!("skipped: {python:?} lacks numpy, onnxruntime or pandas");
-        return;
-    }
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/python.md")).unwrap();
-    let blocks: Vec<&str> = text.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(blocks.len() >= 4, "{}", blocks.len());
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("page.py"), blocks.concat()).unwrap();
-    for line in [
-        "burnrank generate net --queries 50 --documents 10 --features 5 --out all.txt",
-        "burnrank split all.txt --out parts && cp parts/*.txt .",
-    ] {
-        shell(folder.path(), line);
-    }
-    shell(folder.path(), &format!("{} page.py", python.to_string_lossy()));
 }

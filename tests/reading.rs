@@ -1,5 +1,6 @@
 //! Reading data files: accepted input, error messages, and round trips through writing.
 
+use burnrank::data::cache::{CacheOptions, build};
 use burnrank::data::{Chunks, Zeros, write_to};
 use burnrank::data::{ReadReport, read_bytes};
 use burnrank::{Dataset, Error, ParseError, ReadOptions, WriteOptions, read};
@@ -9,6 +10,8 @@ use std::path::PathBuf;
 
 #[path = "reading/fuzz.rs"]
 mod fuzz;
+#[path = "reading/missing.rs"]
+mod missing;
 
 fn strict() -> ReadOptions {
     ReadOptions::default()
@@ -56,9 +59,9 @@ fn every_bad_line_is_reported_with_position_text_and_remedy() {
         ("nan qid:1 1:1", "f:2:1: label is not a number 'nan': replace it with a finite number"),
         ("inf qid:1 1:1", "f:2:1: label is infinite 'inf': replace it with a finite number"),
         ("1 qid:1 1:zero", "f:2:11: bad feature value 'zero': expected a number such as 0.25 or 1e-3"),
-        ("1 qid:1 1: 2:1", "f:2:11: bad feature value: expected a number such as 0.25 or 1e-3"),
         ("1 qid:1 1:1,5", "f:2:11: bad feature value '1,5': expected a number such as 0.25 or 1e-3"),
-        ("1 qid:1 1:NaN", "f:2:11: feature value is not a number 'NaN': replace it with a finite number"),
+        ("1 qid:1 1:nano", "f:2:11: bad feature value 'nano': expected a number such as 0.25 or 1e-3"),
+        ("1 qid:1 1: 5", "f:2:12: bad feature '5': expected <index>:<value>, such as 3:0.25"),
         ("1 qid:1 1:-Inf", "f:2:11: feature value is infinite '-Inf': replace it with a finite number"),
         ("1 qid:1 1:1e39", "f:2:11: feature value is infinite '1e39': replace it with a finite number"),
         ("1 qid:1 3", "f:2:9: bad feature '3': expected <index>:<value>, such as 3:0.25"),
@@ -412,4 +415,67 @@ proptest! {
     fn reading_arbitrary_bytes_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         fuzz::check(&bytes);
     }
+}
+
+#[test]
+fn missing_values_are_read_written_and_cached() {
+    let text =
+        "2 qid:a 1:0.5 2:nan 3:7\n0 qid:a 1:NA 3:1 # docid = x\n1 qid:b 1:? 2:-NaN 3:\n0 qid:b 2:N/A 1:null 3:0\n";
+    let read = |text: &str, options: &ReadOptions| read_bytes("f", text.as_bytes(), options).map(|report| report.data);
+    let plain = read(text, &ReadOptions::default()).unwrap();
+    assert_eq!(plain.missing_counts(), [3, 3, 1]);
+    assert_eq!(plain.features()[4], 0.0, "a feature that is left out is 0");
+    assert!(plain.is_sparse() && !plain.is_sparse_missing());
+    let sparse_missing = ReadOptions { sparse_missing: true, ..ReadOptions::default() };
+    let sparse = read(text, &sparse_missing).unwrap();
+    assert_eq!((sparse.missing_counts(), sparse.is_sparse_missing()), (vec![3, 4, 1], true));
+    // A wider model has further missing features.
+    assert_eq!(sparse.clone().fit_width(4).unwrap().missing_counts(), [3, 4, 1, 4]);
+    let null = ReadOptions { null: Some(-1.0), ..ReadOptions::default() };
+    assert_eq!(read(text, &null).unwrap().features()[..6], [0.5, -1.0, 7.0, -1.0, 0.0, 1.0]);
+    let both = ReadOptions { null: Some(0.0), ..sparse_missing.clone() };
+    assert!(read(text, &both).unwrap_err().to_string().contains("leave out one of them"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a.txt"), text).unwrap();
+    for (data, options) in [(&plain, &ReadOptions::default()), (&sparse, &sparse_missing)] {
+        let mut written = Vec::new();
+        burnrank::data::write_to(&mut written, data, &WriteOptions::default()).unwrap();
+        let again = read(std::str::from_utf8(&written).unwrap(), &ReadOptions::default()).unwrap();
+        assert_eq!(&again, data, "a written file lists every feature");
+        for half in [false, true] {
+            let out = CacheOptions { half, first_index: 1, ..CacheOptions::default() };
+            build(&path("a.txt"), &path("a.cache"), out, options, |_| ()).unwrap();
+            let cached = burnrank::read(path("a.cache"), options).unwrap().data;
+            assert_eq!((&cached, cached.missing_counts()), (data, data.missing_counts()), "half {half}");
+            assert_eq!(cached.is_sparse_missing(), data.is_sparse_missing());
+            assert_eq!(cached.with_width(5).missing_counts(), data.clone().with_width(5).missing_counts());
+        }
+    }
+    build(&path("a.txt"), &path("a.cache"), CacheOptions::default(), &ReadOptions::default(), |_| ()).unwrap();
+    let error = burnrank::read(path("a.cache"), &sparse_missing).unwrap_err().to_string();
+    assert!(error.contains("build it with `sparse_missing`"), "{error}");
+}
+
+#[test]
+fn chunks_of_different_width_are_padded_with_missing_values() {
+    let lines = (0..40).map(|i| format!("1 qid:{} 1:1 {}:2\n", i / 3, 2 + i / 10));
+    let text: String = lines.collect();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), &text).unwrap();
+    let options = ReadOptions { sparse_missing: true, ..ReadOptions::default() };
+    let whole = read_bytes("f", text.as_bytes(), &options).unwrap().data;
+    assert_eq!(whole.missing_counts(), [0, 30, 30, 30, 30]);
+    let chunks = Chunks::open(folder.path().join("a.txt"), &options).unwrap().with_chunk_bytes(100);
+    let mut rows = 0;
+    for chunk in chunks {
+        let chunk = chunk.unwrap().with_width(5);
+        let same = whole.select(&(rows..rows + chunk.n_queries()).collect::<Vec<_>>());
+        assert_eq!(chunk, same);
+        rows += chunk.n_queries();
+    }
+    assert_eq!(rows, whole.n_queries());
+    build(&folder.path().join("a.txt"), &folder.path().join("a.cache"), CacheOptions::default(), &options, |_| ())
+        .unwrap();
+    assert_eq!(read(folder.path().join("a.cache"), &options).unwrap().data, whole);
 }

@@ -12,6 +12,8 @@ mod ensemble;
 mod explain;
 #[path = "tool/export_target.rs"]
 mod export_target;
+#[path = "tool/from_lightgbm.rs"]
+mod from_lightgbm;
 #[path = "tool/help.rs"]
 mod help;
 #[path = "tool/import.rs"]
@@ -133,7 +135,7 @@ fn data_shows_statistics_and_problems() {
     let json = place.run("data a.txt --json").json();
     let file = &json["files"][0];
     assert_eq!((&file["file"], &file["queries"], &file["documents"]), (&"a.txt".into(), &3.into(), &5.into()));
-    assert_eq!(file["missing_features"], serde_json::json!([2]));
+    assert_eq!(file["zero_features"], serde_json::json!([2]));
     assert_eq!(file["labels"]["distribution"][0], serde_json::json!({ "label": 0.0, "documents": 3, "share": 0.6 }));
     assert_eq!(file["warnings"].as_array().map(Vec::len), Some(9));
     assert_eq!(place.run("data a.txt --threads 1 --json").json(), json);
@@ -157,7 +159,7 @@ fn broken_files_are_errors_with_a_position_and_leave_nothing() {
             "1 qid:a 1:1\n1 qid:b 1:1\n0 qid:a 1:2\n",
             "bad.txt:3:7: query id reappears 'a': its first documents start on line 1",
         ),
-        ("1 qid:a 1:nan\n", "bad.txt:1:11: feature value is not a number 'nan'"),
+        ("1 qid:a 1:inf\n", "bad.txt:1:11: feature value is infinite 'inf'"),
         ("1 qid:a 1:1 1:2\n", "bad.txt:1:13: duplicate feature '1:2'"),
         ("1 qid:a 4000000000:1\n", "bad.txt:1:9: feature index too large '4000000000'"),
         ("", "bad.txt: the file is empty"),

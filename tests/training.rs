@@ -12,6 +12,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+#[path = "training/missing.rs"]
+mod missing;
+
 fn data() -> (Dataset, Dataset) {
     data_of(20)
 }

@@ -114,6 +114,109 @@ fn unsupported_trees_are_errors() {
     assert!(error.to_string().contains("lower `min_data`"), "{error}");
 }
 
+/// Queries with missing values, zeros, and a last feature of 30 categories that decide the label.
+fn data_with_missing_values() -> Dataset {
+    let mut seed = 7_u64;
+    let mut next = move |end: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % end
+    };
+    let (mut features, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..2000 {
+        let category = next(30);
+        let mut row: Vec<f32> = (0..4).map(|_| next(1000) as f32 / 500.0 - 1.0).collect();
+        let sum = row[0] + row[1] + ((category * 7 % 30) as f32) / 15.0;
+        // The value is often missing where it is large, and often 0 where it is small.
+        row[0] = if row[0] > 0.3 && next(2) == 0 { f32::NAN } else { row[0] };
+        row[1] = if row[1] < 0.2 && next(2) == 0 { 0.0 } else { row[1] };
+        row[2] = if next(5) == 0 { f32::NAN } else { row[2] };
+        row.push(if next(10) == 0 { f32::NAN } else { category as f32 });
+        features.extend(row);
+        labels.push((sum + 1.0).clamp(0.0, 4.0).round());
+    }
+    let queries = (0..100).map(|query| (query.to_string(), 20)).collect();
+    Dataset::new(5, features, labels, queries).expect("data")
+}
+
+/// The trees that LightGBM grows by its own objective.
+fn grown_by_lightgbm(data: &Dataset, parameters: &str, trees: usize) -> Forest {
+    let parameters = format!(
+        "objective=regression boost_from_average=false verbosity=-1 num_threads=1 deterministic=true force_col_wise=true \
+         num_leaves=15 learning_rate=0.1 min_data_in_leaf=20 min_sum_hessian_in_leaf=0.001 max_bin=255 data_random_seed=1 \
+         feature_pre_filter=false {parameters}"
+    );
+    let settings = CString::new(parameters).expect("text");
+    let (mut handle, mut booster) = (null_mut(), null_mut());
+    // SAFETY: the pointers are those of live slices of the given lengths; the text ends with a zero byte.
+    unsafe {
+        let (count, single) = (data.n_documents() as c_int, C_API_DTYPE_FLOAT32 as c_int);
+        let (features, width) = (data.features().as_ptr().cast::<c_void>(), data.n_features() as c_int);
+        let made =
+            LGBM_DatasetCreateFromMat(features, single, count, width, 1, settings.as_ptr(), null_mut(), &mut handle);
+        assert_eq!(made, 0);
+        let labels = data.labels().as_ptr().cast::<c_void>();
+        assert_eq!(LGBM_DatasetSetField(handle, c"label".as_ptr(), labels, count, single), 0);
+        assert_eq!(LGBM_BoosterCreate(handle, settings.as_ptr(), &mut booster), 0);
+        for _ in 0..trees {
+            let mut over = 0;
+            assert_eq!(LGBM_BoosterUpdateOneIter(booster, &mut over), 0);
+        }
+        LGBM_DatasetFree(handle);
+    }
+    Forest::parse(&Peer(booster).text()).expect("a forest")
+}
+
+#[test]
+fn trees_grow_with_missing_values_and_categories_as_in_lightgbm() {
+    use burnrank::model::Rule;
+    use burnrank::setting::{Method, MissingValues};
+    let data = data_with_missing_values();
+    for (missing, categorical, parameters) in [
+        (MissingValues::Nan, "", ""),
+        (MissingValues::Zero, "", "zero_as_missing=true"),
+        (MissingValues::None, "", "use_missing=false"),
+        (MissingValues::Nan, "5", "categorical_feature=4"),
+        (MissingValues::Zero, "5", "zero_as_missing=true categorical_feature=4"),
+    ] {
+        let mut config = config("squared-error", 10);
+        config.architecture = burnrank::Architecture::Trees { trees: 10, leaves: 15 };
+        config.categorical = categorical.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
+        settings.missing = missing;
+        config.learning_rate = 0.1;
+        let model = train(config, &(data.clone(), data.clone()));
+        let Scorer::Trees(ours) = &model.scorer else { panic!("not trees") };
+        let theirs = grown_by_lightgbm(&data, parameters, 10).truncated(ours.n_trees());
+        assert!(ours.n_trees() > 3, "{parameters}");
+        for (a, b) in ours.trees().iter().zip(theirs.trees()) {
+            assert_eq!(a.branches(), b.branches(), "{parameters}");
+            let differ = a.leaves().iter().zip(b.leaves()).filter(|(a, b)| (*a - *b).abs() > 1e-6).count();
+            assert_eq!(differ, 0, "{parameters}");
+        }
+        let has_sets =
+            ours.trees().iter().flat_map(|tree| tree.branches()).any(|b| matches!(b.rule, Rule::OneOf { .. }));
+        assert_eq!(has_sets, !categorical.is_empty(), "{parameters}");
+        // With zero as missing, NaN goes where 0 goes, except for categories.
+        let differ = missing == MissingValues::Nan || has_sets;
+        assert_eq!(!ours.missing_features().is_empty(), differ, "{parameters}");
+        let folder = tempfile::tempdir().expect("a folder");
+        model.save(&folder.path().join("model")).expect("a saved model");
+        let loaded = Model::load(&folder.path().join("model"), &device::open("auto").expect("a device"));
+        assert_eq!(loaded.expect("a model").score(&data).expect("scores"), model.score(&data).expect("scores"));
+    }
+}
+
+#[test]
+fn levels_must_be_whole_numbers() {
+    let data = data_with_missing_values();
+    for (feature, expected) in [("1", "categorical feature 1 of document "), ("6", "from 1 to 5")] {
+        let config = TrainConfig { categorical: vec![feature.to_owned()], ..config("ranknet", 2) };
+        let device = device::open("auto").expect("a device");
+        let error = Trainer::new(config, &data, &data, &device).err().expect("an error").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 /// LightGBM itself, for comparison.
 struct Peer(BoosterHandle);
 

@@ -3,11 +3,10 @@
 use super::{fields, margin, metrics};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
-use crate::harness::{Claim, Control, Execution, Experiment, Headline, Paper, Report, Session};
+use crate::harness::{Control, Execution, Experiment, Headline, Paper, Report};
 use burnrank::Objective;
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::internal::text::Table;
-use serde_json::Value;
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -32,8 +31,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
     ],
     time: "a few seconds",
-    claims,
-    protocol,
+    facts: FACTS,
     run,
     ..Experiment::BASE
 };
@@ -186,14 +184,6 @@ const FACTS: &[Fact] = &[
         check: metrics::lambdarank_meets_eq_23,
     },
 ];
-
-fn claims(_: &Session) -> Vec<Claim> {
-    facts::claims(FACTS)
-}
-
-fn protocol(_: &Session) -> anyhow::Result<Value> {
-    Ok(facts::protocol(FACTS))
-}
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     Ok(Report {

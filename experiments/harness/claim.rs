@@ -132,6 +132,20 @@ impl Claim {
         Claim { convention: convention.into(), ..self }
     }
 
+    /// Sets the unit and convention of a test over units that states none.
+    pub fn with_defaults(mut self, unit: &str, convention: &str) -> Claim {
+        if self.test != Test::Fact {
+            let fill = |text: &mut String, default: &str| {
+                if text.is_empty() {
+                    *text = default.into()
+                }
+            };
+            fill(&mut self.unit, unit);
+            fill(&mut self.convention, convention);
+        }
+        self
+    }
+
     /// Whether both claims belong to one family of similar claims: the same unit, test and conventions.
     pub fn is_similar(&self, other: &Claim) -> bool {
         (&self.unit, self.test, &self.convention) == (&other.unit, other.test, &other.convention)

@@ -8,6 +8,11 @@ use serde::Deserialize;
 /// Experiments whose protocol changed after a full run, each with the `outcome` of its `results.json` before the change: the
 /// verdict, and the id of each claim, whether it was part of a headline claim, its outcome and its numbers.
 const EARLIER: &[(&str, &str)] = &[
+    ("lambdarank-cubic", include_str!("earlier/lambdarank-cubic.json")),
+    ("lambdarank-speedup", include_str!("earlier/lambdarank-speedup.json")),
+    ("ranknet-per-pair", include_str!("earlier/ranknet-per-pair.json")),
+    ("ranknet-web", include_str!("earlier/ranknet-web.json")),
+    ("systems", include_str!("earlier/systems.json")),
     ("optimality-constructions", include_str!("earlier/optimality-constructions.json")),
     ("optimality-directions", include_str!("earlier/optimality-directions.json")),
     ("optimality-epochs", include_str!("earlier/optimality-epochs.json")),

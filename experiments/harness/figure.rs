@@ -1,5 +1,6 @@
 //! Figures: panels in a row; the paper's points hollow and dashed, ours filled with error bars.
 
+use super::Spread;
 use burnrank::internal::program::figure::{Area, FONT, decimal, failed, legend, room, svg};
 use burnrank::internal::program::palette;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
@@ -30,11 +31,39 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
+/// Mean of the units with its 95% interval.
+pub fn mean_point(place: f64, units: &[f64]) -> Point {
+    match Spread::of(units) {
+        Some(spread) => (place, spread.mean, Some((spread.mean - spread.half, spread.mean + spread.half))),
+        None => (place, units.first().copied().unwrap_or(f64::NAN), None),
+    }
+}
+
+/// Ticks at 0, 1, 2 and so on.
+pub fn numbered<T: ToString>(names: impl IntoIterator<Item = T>) -> Vec<(f64, String)> {
+    names.into_iter().enumerate().map(|(place, name)| (place as f64, name.to_string())).collect()
+}
+
 impl Series {
+    /// Our points, joined.
+    pub fn ours(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = Point>) -> Series {
+        let points = points.into_iter().collect();
+        Series { name: name.into(), whose: Whose::Ours, colour, joined: true, points }
+    }
+
+    /// The paper's points, joined.
+    pub fn papers(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = Point>) -> Series {
+        Series { whose: Whose::Paper, ..Series::ours(name, colour, points) }
+    }
+
+    /// The same points without a line.
+    pub fn unjoined(self) -> Series {
+        Series { joined: false, ..self }
+    }
+
     /// A line through our points, without intervals.
     pub fn line(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
-        let points = points.into_iter().map(|(x, y)| (x, y, None)).collect();
-        Series { name: name.into(), whose: Whose::Ours, colour, joined: true, points }
+        Series::ours(name, colour, points.into_iter().map(|(x, y)| (x, y, None)))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::page::GENERATED;
 use super::papers::{PAPERS, PaperFacts};
 use super::verdict::{Kind, Outcome, Outcomes, Row};
-use super::{Experiment, folder_of, prose, store};
+use super::{Experiment, folder_of, power, prose, store};
 use burnrank::internal::text::{Table, duration};
 use serde::Deserialize;
 use std::fmt::Write;
@@ -82,26 +82,36 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
         let PaperFacts { short, page: name, .. } = facts;
-        let _ = write!(page, "## {short}\n\n[What we found](papers/{name}.md)\n\n{}\n", table(&own, "results"));
+        let (answer, table) = (prose::in_short(facts, &own)?, table(&own, "results"));
+        let _ = write!(page, "## {short}\n\n{answer} [More](papers/{name}.md)\n\n{table}\n");
         let folder = out.join("experiments/papers");
         super::write(&folder.join(format!("{name}.md")), &prose::page(facts, &own)?)?;
         if let Some(figure) = prose::figure(facts, &own)? {
             super::write(&folder.join(format!("{name}.svg")), &figure.svg)?;
         }
     }
-    let _ = write!(page, "{}{HOW}", total(&entries));
+    super::write(&out.join("experiments/papers/power.md"), &power::page(&entries))?;
+    let _ = write!(page, "{READING}{}{HOW}", total(&entries));
     super::write(&out.join("experiments/README.md"), &page)
 }
 
-/// Introduction for readers of the index.
+/// One sentence before the tables.
 const INTRODUCTION: &str = "\
-    Each experiment has at most three headline claims of a paper, and a program decides them: *confirmed* and *contradicted* \
-    by a 95% interval; *smaller* if the paper's effect is excluded but the sign is open; *too small to see* if 0 and the \
-    paper's effect are both within the interval. The verdict is *reproduced* (all confirmed), *in part* (at least half, none \
-    contradicted), *inconclusive* (fewer, none contradicted) or *differs here* (one or more contradicted). Extensions (other \
-    models than the paper's: *carries over* or not) and benchmarks (targets of our own) do not count above. \"On other \
-    data\": the paper's data are not available. The headline claims of the stored runs were chosen after these runs, from \
-    claims that were tested in them; each report lists the first outcomes under \"Changed after seeing results\".";
+    Every table and claim of five papers on learning to rank that can be tested here, with one line per experiment: the claim, \
+    the verdict, and one number next to the paper's. Each paper has a page in prose, each experiment a report with all numbers.";
+
+/// How to read the tables.
+const READING: &str = "## How to read the verdicts\n\n\
+    An experiment has at most three headline claims, and a program decides them. *Confirmed* and *contradicted*: the 95% \
+    interval lies on the paper's side, or on the other. *Smaller*: the sign is open, but the paper's effect is excluded. *Too \
+    small to see*: 0 and the paper's effect are both within the interval; [Power](papers/power.md) lists for every headline \
+    claim the paper's effect and the smallest one that its test can detect.\n\n\
+    The verdict is *reproduced* (all confirmed), *in part* (at least half, none contradicted), *inconclusive* (fewer, none \
+    contradicted) or *differs here* (one or more contradicted). Extensions test a claim with other models than the paper's, and \
+    benchmarks have targets of our own; neither counts in the first line. \"On other data\": the paper's data are not \
+    available.\n\n\
+    Headline claims were chosen after a first round of runs, from claims that were tested in it; most experiments have been \
+    rerun since. Each report lists first outcomes and changes under \"Changed after seeing results\".\n\n";
 
 /// How to run the experiments.
 const HOW: &str = "## Run them\n\n`cargo run --release --bin experiments -- list` lists them; `-- NAME` runs one at full scale, \

@@ -1,6 +1,7 @@
 //! Shared parts of all experiments: sessions, stored runs, training, reports and figures.
 
 mod claim;
+pub mod comparison;
 pub mod dots;
 mod earlier;
 pub mod facts;
@@ -15,12 +16,15 @@ mod net_shape;
 mod packed;
 mod page;
 mod papers;
+mod power;
+mod progress;
 mod prose;
 pub mod real;
 mod report;
 mod runs;
 pub mod shuffled;
 mod store;
+pub mod systems;
 mod training;
 pub mod trainings;
 pub mod tuning;
@@ -35,6 +39,7 @@ pub use jobs::{Job, OneEntryCache, Ticker};
 pub use net_shape::NetShape;
 pub use packed::Packed;
 pub use papers::Paper;
+pub use progress::Progress;
 pub use report::Report;
 pub use runs::{Runs, Tested, claims, evidence};
 pub use training::{export, once, per_query, train, train_until};
@@ -44,7 +49,7 @@ use anyhow::{Context, bail};
 use burnrank::Device;
 use burnrank::internal::files::write_text;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -76,8 +81,13 @@ pub struct Experiment {
     /// Whether results are times of this machine: always repeated, replacing earlier ones of the same machine and settings, and
     /// never run together with other experiments at full scale.
     pub timed: bool,
-    /// All claims tested, with convention, unit and test.
+    /// All claims tested, with convention, unit and test, except those of the facts.
     pub claims: fn(&Session) -> Vec<Claim>,
+    /// Unit of inference and convention of claims that state none.
+    pub unit: &'static str,
+    pub convention: &'static str,
+    /// Statements that are computed; each is a claim.
+    pub facts: &'static [facts::Fact],
     /// Changes to claims, tests or protocol made after results were seen, with reasons.
     pub changed: &'static [&'static str],
     /// All settings that determine the results; runs stored with other settings are not reused.
@@ -102,11 +112,29 @@ impl Experiment {
         time: "",
         timed: false,
         claims: |_| vec![],
+        unit: "",
+        convention: "",
+        facts: &[],
         changed: &[],
-        protocol: |_| Ok(Value::Null),
+        protocol: |_| Ok(json!({})),
         run: |_| Ok(Report::default()),
         own: None,
     };
+}
+
+impl Experiment {
+    fn all_claims(&self, session: &Session) -> Vec<Claim> {
+        let all = facts::claims(self.facts).into_iter().chain((self.claims)(session));
+        all.map(|claim| claim.with_defaults(self.unit, self.convention)).collect()
+    }
+
+    fn whole_protocol(&self, session: &Session) -> anyhow::Result<Value> {
+        let mut protocol = (self.protocol)(session)?;
+        if !self.facts.is_empty() {
+            protocol["facts"] = facts::protocol(self.facts);
+        }
+        Ok(protocol)
+    }
 }
 
 /// Settings and helpers of a single experiment.
@@ -174,7 +202,7 @@ impl Session {
             scale: self.scale.name().into(),
             seed: self.seed,
             backend: self.backend.into(),
-            protocol: (experiment.protocol)(self)?,
+            protocol: experiment.whole_protocol(self)?,
         };
         let before = match experiment.timed {
             _ if self.fresh => Before::Discard,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// Values from 0 to 1, rounded to 1/50,000: 16 bits each, compressed with Zstandard, serialised as `packed:` and base64.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Packed(Vec<f64>);
 
 const MARK: &str = "packed:";

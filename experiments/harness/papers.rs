@@ -65,7 +65,9 @@ pub const PAPERS: [PaperFacts; 6] = [
             ("lambdarank-speedup", "linear faster", "V1/V2, linear"),
             ("lambdarank-speedup", "two-layer faster", "V1/V2, two layers"),
             ("lambdarank-speedup", "linear V1", "slope of V1, linear"),
+            ("lambdarank-speedup", "two-layer V1", "slope of V1, two layers"),
             ("lambdarank-speedup", "linear V2", "slope of V2, linear"),
+            ("lambdarank-speedup", "two-layer V2", "slope of V2, two layers"),
         ],
     },
     PaperFacts {

@@ -25,6 +25,15 @@ pub fn page(facts: &PaperFacts, entries: &[&Entry<'_>]) -> anyhow::Result<String
     ))
 }
 
+/// The first paragraph of a page, without its emphasis and opening words.
+pub fn in_short(facts: &PaperFacts, entries: &[&Entry<'_>]) -> anyhow::Result<String> {
+    let first = facts.prose.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let text = fill(first.trim_matches('*'), entries).with_context(|| format!("papers/{}.md", facts.page))?;
+    let rest = text.strip_prefix("In short: ").unwrap_or(&text);
+    let mut letters = rest.chars();
+    Ok(letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect()))
+}
+
 /// Replaces `{verdict|EXPERIMENT}`, `{headlines|EXPERIMENT}`, and `{ours|EXPERIMENT|CLAIM}` or `{outcome|EXPERIMENT|CLAIM}`.
 fn fill(prose: &str, entries: &[&Entry<'_>]) -> anyhow::Result<String> {
     let mut text = String::new();

@@ -1,8 +1,9 @@
 //! Real data provided by the user: folders of LETOR folds below the `--data` folder.
 
+use super::{Scale, Session};
 use anyhow::Context;
 use burnrank::data::{FoldFiles, find_folds};
-use burnrank::{Dataset, ReadOptions, read};
+use burnrank::{Dataset, ReadOptions, Synthetic, read};
 use std::path::Path;
 
 /// Instructions for obtaining and placing the data, for reports.
@@ -49,6 +50,40 @@ pub fn first_of(sets: &[RealSet], data: Option<&Path>) -> anyhow::Result<Option<
         }
     }
     Ok(None)
+}
+
+/// A data set in memory.
+pub struct FoldedSet {
+    pub key: &'static str,
+    pub name: &'static str,
+    /// Names of the folds.
+    pub names: Vec<String>,
+    /// Training, validation and test queries of each fold.
+    pub folds: Vec<[Dataset; 3]>,
+    pub is_real: bool,
+}
+
+/// MQ2008 and MQ2007 as far as they are present, at full scale; otherwise small artificial folds, which only check the program.
+pub fn letor(session: &Session) -> anyhow::Result<Vec<FoldedSet>> {
+    let folder = session.data.as_deref().filter(|_| session.scale == Scale::Paper);
+    let mut sets = vec![];
+    for found in [first_of(&[MQ2008], folder)?, first_of(&MQ2007, folder)?] {
+        let Some((RealSet { folder: key, name }, files)) = found else { continue };
+        let names = files.iter().map(|fold| fold.name.clone()).collect();
+        let folds = files.iter().map(load).collect::<anyhow::Result<_>>()?;
+        sets.push(FoldedSet { key, name, names, folds, is_real: true });
+    }
+    if sets.is_empty() {
+        let fold = |number: u64| -> anyhow::Result<[Dataset; 3]> {
+            let seed = session.seed.wrapping_mul(1_000).wrapping_add(number);
+            let generator = Synthetic { features: 10, documents: 20, seed, ..Synthetic::net() }.generator()?;
+            let part = |from: usize, n: usize| generator.part(from..from + n).map(|part| part.0);
+            Ok([part(0, 30)?, part(30, 15)?, part(45, 30)?])
+        };
+        let (names, folds) = (vec!["Fold1".into(), "Fold2".into()], vec![fold(0)?, fold(1)?]);
+        sets.push(FoldedSet { key: "artificial", name: "artificial net data", names, folds, is_real: false });
+    }
+    Ok(sets)
 }
 
 /// Training, validation and test queries of a fold, with equal numbers of features.

@@ -43,7 +43,7 @@ pub struct Evaluated<'a> {
 impl Report {
     /// Evaluates the claims of an experiment on the evidence.
     pub fn evaluate<'a>(&'a self, experiment: &'a Experiment, session: &Session) -> anyhow::Result<Evaluated<'a>> {
-        let outcomes = evaluate((experiment.claims)(session), experiment.headlines, &self.evidence)?;
+        let outcomes = evaluate(experiment.all_claims(session), experiment.headlines, &self.evidence)?;
         Ok(Evaluated { experiment, report: self, outcomes })
     }
 }

@@ -23,6 +23,15 @@ impl Went {
         Went { what: what.into(), step: None, at_edge: None, best_epoch, allowed }
     }
 
+    /// Adds the learning rate, chosen among trials, each with its validation value; further seeds share the choice of the
+    /// first and count once.
+    pub fn tuned(self, learning_rate: f64, trials: &[(f64, f64)], is_first_seed: bool) -> Went {
+        let rates = || trials.iter().map(|trial| trial.0);
+        let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(f64::NEG_INFINITY, f64::max)];
+        let at_edge = is_first_seed.then(|| ends.contains(&learning_rate));
+        Went { step: Some(learning_rate), at_edge, ..self }
+    }
+
     /// Returns whether the best epoch is in the last tenth of the allowed epochs: a higher limit might have changed it.
     fn is_late(&self) -> bool {
         10 * self.best_epoch > 9 * self.allowed

@@ -43,6 +43,14 @@ pub fn tune(grid: &[f64], more: usize, mut value: impl FnMut(f64) -> anyhow::Res
     }
 }
 
+/// The validation metric of a setting with which training diverges: 0.
+pub fn or_diverged(value: anyhow::Result<f64>) -> anyhow::Result<f64> {
+    match value {
+        Err(error) if matches!(error.downcast_ref(), Some(burnrank::Error::Training(_))) => Ok(0.0),
+        value => value,
+    }
+}
+
 fn rounded(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }

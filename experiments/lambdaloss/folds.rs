@@ -1,18 +1,15 @@
 //! The losses on real data: every loss on every fold, tuned on the fold's validation queries.
 
 use super::nets::{self, Arm, Evaluation, Parts, Plan};
-use super::run_grid;
+use crate::harness::comparison::{Comparison, run_grid};
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
 use crate::harness::trainings::{self, Went};
 use crate::harness::tuning::tune;
-use crate::harness::units::less;
 use crate::harness::{Execution, Scale, Ticker};
 use anyhow::Context;
 use burnrank::Model;
 use burnrank::data::FoldFiles;
 use burnrank::internal::text::Table;
-
-const METRIC: &str = "ndcg@5";
 
 /// A real data set with its folds and results.
 pub struct RealFolds {
@@ -21,29 +18,19 @@ pub struct RealFolds {
     /// Keys of the arms.
     arms: Vec<String>,
     /// Results by arm and fold.
-    runs: Vec<Vec<Evaluation>>,
+    pub runs: Comparison<Evaluation>,
 }
 
 impl RealFolds {
-    /// Test NDCG@5 in percent, one number per fold.
-    pub fn test(&self, arm: usize) -> Vec<f64> {
-        self.runs[arm].iter().map(|run| 100.0 * run.test[METRIC]).collect()
-    }
-
-    /// Results of an arm by fold.
-    pub fn runs(&self, arm: usize) -> &[Evaluation] {
-        &self.runs[arm]
-    }
-
-    /// First arm minus second in points, one number per fold.
-    pub fn difference(&self, first: usize, second: usize) -> Vec<f64> {
-        less(&self.test(first), &self.test(second))
+    fn new(set: RealSet, mut folds: Vec<FoldFiles>, limit: usize) -> RealFolds {
+        folds.truncate(limit);
+        RealFolds { set, folds, arms: vec![], runs: Comparison { runs: vec![] } }
     }
 
     /// Table of how often the limits of epochs and learning rates were reached.
     pub fn trainings(&self, plan: &Plan) -> Table {
         let mut runs = vec![];
-        for (name, results) in self.arms.iter().zip(&self.runs) {
+        for (name, results) in self.arms.iter().zip(&self.runs.runs) {
             for result in results {
                 // One learning rate for all seeds.
                 let at_edge =
@@ -65,14 +52,12 @@ impl RealFolds {
 pub fn find_sets(execution: &Execution<'_>) -> anyhow::Result<Vec<RealFolds>> {
     let folder = execution.session.data.as_deref();
     let mut sets = vec![];
-    if let Some((set, mut folds)) = real::first_of(&MQ2007, folder)? {
-        folds.truncate(execution.scale().pick(folds.len(), 1));
-        sets.push(RealFolds { set, folds, arms: vec![], runs: vec![] });
+    if let Some((set, folds)) = real::first_of(&MQ2007, folder)? {
+        sets.push(RealFolds::new(set, folds, execution.scale().pick(usize::MAX, 1)));
     }
     for set in WEB.into_iter().filter(|_| execution.scale() == Scale::Paper) {
-        if let Some(mut folds) = set.folds(folder)? {
-            folds.truncate(1);
-            sets.push(RealFolds { set, folds, arms: vec![], runs: vec![] });
+        if let Some(folds) = set.folds(folder)? {
+            sets.push(RealFolds::new(set, folds, 1));
         }
     }
     Ok(sets)
@@ -80,8 +65,9 @@ pub fn find_sets(execution: &Execution<'_>) -> anyhow::Result<Vec<RealFolds>> {
 
 /// Runs every arm on every fold, with the learning rate tuned on the fold's validation queries.
 pub fn run_folds(execution: &Execution<'_>, plan: &Plan, arms: &[Arm], real: &mut RealFolds) -> anyhow::Result<()> {
-    let name =
-        |fold, arm: usize| (format!("{} fold {} {}", real.set.folder, fold + 1, arms[arm].key), plan.seeds as f64);
+    let name = |fold, arm: usize| {
+        Some((format!("{} fold {} {}", real.set.folder, fold + 1, arms[arm].key), plan.seeds as f64))
+    };
     let load = |fold: usize| Parts::of_fold(&real.folds[fold]);
     let runs = run_grid(execution, 0..real.folds.len(), arms.len(), name, load, |parts, job, ticker| {
         on_fold(execution, plan, &arms[job.what.1], &job.key, parts, ticker)
@@ -117,6 +103,6 @@ fn on_fold(
     for seed in 1..plan.seeds {
         models.push(one(tuned.best, seed)?);
     }
-    let result = nets::evaluate(arm, &models, tuned.best, &parts.sets, &[METRIC])?;
+    let result = nets::evaluate(arm, &models, tuned.best, &parts.sets)?;
     Ok(Evaluation { learning_rates: Some(nets::LearningRates(tuned)), ..result })
 }

@@ -41,6 +41,9 @@ pub const NDCG1: usize = 3;
 pub const NDCG2: usize = 4;
 pub const NDCG2PP: usize = 5;
 
+/// NDCG-Loss2 with weights corrected for NDCG@k (Jagerman et al., SIGIR 2022), which the paper does not have.
+pub const TOPK: &str = "ndcg-loss2-topk";
+
 /// All six, in the order of Table 3. LambdaRank is NDCG-Loss2++ with mu = 0: rho alone, in bits and truncated like all
 /// others. The paper sets mu = 5 for NDCG-Loss2++.
 pub const LOSSES: [PaperLoss; 6] = [
@@ -107,6 +110,11 @@ pub fn gaps_in_table3(first: usize, second: usize) -> [f64; 3] {
 pub fn gaps_in_table4(first: usize, second: usize) -> [f64; 3] {
     let test = |loss: usize, set: usize| LOSSES[loss].table4.map_or(f64::NAN, |sets| sets[set][2]);
     [0, 1, 2].map(|set| test(first, set) - test(second, set))
+}
+
+/// The paper's numbers of Table 5 on a set: LambdaRank, then NDCG-Loss2.
+pub fn table5(set: usize) -> [f64; 2] {
+    TABLE5.map(|sets| sets[set])
 }
 
 /// The paper's differences on the training queries of Table 5.

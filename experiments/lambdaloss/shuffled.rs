@@ -1,14 +1,13 @@
 //! Control: nets trained on shuffled labels rank test queries no better than a random order.
 
-use super::nets::{self, Arm, Evaluation, Parts, Plan, Study};
-use super::run_grid;
+use super::nets::{self, Arm, Parts, Plan, Study};
+use crate::harness::comparison::run_grid;
 use crate::harness::shuffled::{of_random_order, with_shuffled_labels};
 use crate::harness::units::less;
 use crate::harness::{Execution, Session};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-const METRIC: &str = "ndcg@5";
 const K: usize = 5;
 
 /// Test NDCG@5 of nets trained and validated on shuffled labels, minus the expected NDCG@5 of a random order: points by arm
@@ -21,7 +20,7 @@ pub fn run(
     chosen: &[usize],
 ) -> anyhow::Result<Vec<Vec<f64>>> {
     let name = |function, place: usize| {
-        (format!("function {} shuffled labels {}", function + 1, arms[chosen[place]].key), 1.0)
+        Some((format!("function {} shuffled labels {}", function + 1, arms[chosen[place]].key), 1.0))
     };
     let load = |function| shuffled_parts(execution.session, function, plan.queries);
     let runs = run_grid(execution, 0..plan.functions, chosen.len(), name, load, |parts, job, ticker| {
@@ -29,7 +28,7 @@ pub fn run(
         let learning_rate = study.tuned[arm].best;
         let place = (ticker, (0.0, 1.0));
         let model = nets::train_one(execution, &job.key, plan, &arms[arm], parts, learning_rate, 0, place)?;
-        nets::evaluate(&arms[arm], &[model], learning_rate, &parts.sets, &[METRIC])
+        nets::evaluate(&arms[arm], &[model], learning_rate, &parts.sets)
     })?;
     let random = (0..plan.functions)
         .map(|function| {
@@ -38,9 +37,7 @@ pub fn run(
             Ok(100.0 * of_random_order(&nets::function(execution.session, function)?.part(queries)?.0, K))
         })
         .collect::<anyhow::Result<Vec<f64>>>()?;
-    let of_arm =
-        |runs: Vec<Evaluation>| less(&runs.iter().map(|run| 100.0 * run.test[METRIC]).collect::<Vec<_>>(), &random);
-    Ok(runs.into_iter().map(of_arm).collect())
+    Ok((0..chosen.len()).map(|place| less(&runs.test(place), &random)).collect())
 }
 
 fn shuffled_parts(session: &Session, function: u64, queries: [usize; 3]) -> anyhow::Result<Parts> {

@@ -3,13 +3,16 @@
 use super::custom_losses::{MrrLike, ScaledGain, expected_rr_of_random_order};
 use super::deviations;
 use super::losses::{LOSSES, NDCG2};
-use super::nets::{self, Arm, Plan, Study, gap_text, mean_text};
+use super::nets::{self, Arm, Evaluation, Plan, Study};
 use super::soft_facts;
+use crate::harness::comparison::{Comparison, gap_text};
 use crate::harness::dots::{self, Dot};
 use crate::harness::units::{less, mean};
-use crate::harness::{Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Spread, Test};
+use crate::harness::{
+    self, Claim, Evidence, Execution, Experiment, Headline, Paper, Report, Scale, Session, Spread, Test, Tested,
+};
 use burnrank::Objective;
-use burnrank::internal::text::{Table, fixed};
+use burnrank::internal::text::Table;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -120,27 +123,27 @@ fn claims(_: &Session) -> Vec<Claim> {
         .unit("random function")
         .convention("binary labels, 3% relevant"),
     ];
-    for (name, _) in &SOFT[1..] {
-        all.push(
-            Claim::new(
-                *name,
-                format!("NDCG-Loss2: {name} minus the hard assignment, points of NDCG@5"),
-                Test::Equivalent { margin: MARGIN },
-            )
-            .paper("left for future work")
-            .unit("random function")
-            .convention(
-                "all pairs; 8 sampled rankings per query and update; the margin is the largest gain in Table 3",
-            ),
-        );
-    }
-    all.push(
-        Claim::new("mrr RankNet", "NDCG-Loss2 with D = rank above RankNet, points of MRR", Test::Above)
-            .paper("not in the paper")
-            .unit("random function")
-            .convention("binary labels, 3% relevant"),
-    );
+    all.extend(harness::claims(soft_claims()));
+    all.extend(harness::claims(vec![binary_claim()]));
     all
+}
+
+fn soft_claims() -> Vec<Tested<Comparison<Evaluation>>> {
+    let how = "all pairs; 8 sampled rankings per query and update; the margin is the largest gain in Table 3";
+    let claim = |(arm, (name, _)): (usize, &(&str, &str))| {
+        let statement = format!("NDCG-Loss2: {name} minus the hard assignment, points of NDCG@5");
+        let claim = Claim::new(*name, statement, Test::Equivalent { margin: MARGIN });
+        claim.paper("left for future work").unit("random function").convention(how).between(arm, 0)
+    };
+    SOFT.iter().enumerate().skip(1).map(claim).collect()
+}
+
+fn binary_claim() -> Tested<Comparison<Evaluation>> {
+    let claim = Claim::new("mrr RankNet", "NDCG-Loss2 with D = rank above RankNet, points of MRR", Test::Above)
+        .paper("not in the paper")
+        .unit("random function")
+        .convention("binary labels, 3% relevant");
+    claim.between(0, BINARY.len() - 1)
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -152,10 +155,9 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let scale = execution.scale();
     let lists = scale.pick(1_000, 100);
     let facts = soft_facts::all(execution.session.seed, lists)?;
-    let ignore = |_: usize, _: u64, _: &[burnrank::Model], _: &nets::Parts| Ok(());
-    let soft = nets::run(execution, &plan(scale, false), &soft_arms()?, &[NDCG], ignore)?;
+    let soft = nets::run(execution, &plan(scale, false), &soft_arms()?)?;
     let plan = plan(scale, true);
-    let binary = nets::run(execution, &plan, &binary_arms()?, &[MRR, NDCG], ignore)?;
+    let binary = nets::run(execution, &plan, &binary_arms()?)?;
     let random = (0..plan.functions)
         .map(|function| {
             let [train, valid, test] = plan.queries;
@@ -164,13 +166,11 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
             Ok(100.0 * mean(&data.queries().map(|query| expected_rr_of_random_order(query.labels)).collect::<Vec<_>>()))
         })
         .collect::<anyhow::Result<Vec<f64>>>()?;
-    let learned = less(&binary.test(0, MRR), &random);
+    let learned = less(&binary.runs.test(0), &random);
     let mut evidence = facts;
     evidence.push(("mrr learns".into(), Evidence::rounded(learned.clone(), 2)));
-    for (arm, (name, _)) in SOFT.iter().enumerate().skip(1) {
-        evidence.push((name.to_string(), Evidence::rounded(soft.difference(arm, 0, NDCG), 2)));
-    }
-    evidence.push(("mrr RankNet".into(), Evidence::rounded(binary.difference(0, BINARY.len() - 1, MRR), 2)));
+    evidence.extend(harness::evidence(&soft_claims(), &soft.runs));
+    evidence.extend(harness::evidence(&[binary_claim()], &binary.runs));
     let deviations = deviations(
         scale,
         &[
@@ -196,7 +196,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
             SOFT.iter()
                 .enumerate()
                 .skip(1)
-                .map(|(arm, (name, _))| format!("{name} {}", gap_text(&soft.difference(arm, 0, NDCG))))
+                .map(|(arm, (name, _))| format!("{name} {}", gap_text(&soft.runs.difference(arm, 0))))
                 .collect::<Vec<_>>()
                 .join(", "),
             gap_text(&learned)
@@ -206,9 +206,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
                 "NDCG-Loss2 of all pairs, graded labels: NDCG@5 in percent, mean and 95% interval over functions:",
                 &soft,
                 &SOFT,
-                NDCG,
             ),
-            table("Binary labels: MRR in percent, mean and 95% interval over functions:", &binary, &BINARY, MRR),
+            table("Binary labels: MRR in percent, mean and 95% interval over functions:", &binary, &BINARY),
             soft.trainings(),
             binary.trainings(),
         ],
@@ -221,8 +220,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         deviations,
         figure: dots::draw(
             &[
-                ("soft assignment: test NDCG@5, percent".into(), dots_of(&soft, &SOFT, NDCG)),
-                ("binary labels: test MRR, percent".into(), dots_of(&binary, &BINARY, MRR)),
+                ("soft assignment: test NDCG@5, percent".into(), dots_of(&soft, &SOFT)),
+                ("binary labels: test MRR, percent".into(), dots_of(&binary, &BINARY)),
             ],
             "95% intervals of the mean over functions",
             "stored scores",
@@ -231,25 +230,14 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     })
 }
 
-fn table(title: &str, study: &Study, names: &[(&str, &str)], metric: &str) -> Table {
-    let head = ["loss", "train", "validation", "test", "test minus first row", "learning rate"];
-    let mut table = Table::titled(title, &head);
-    for (arm, (name, _)) in names.iter().enumerate() {
-        table.row([
-            name.to_string(),
-            fixed(mean(&study.train(arm)), 2),
-            fixed(mean(&study.valid(arm)), 2),
-            mean_text(&study.test(arm, metric)),
-            if arm == 0 { "-".into() } else { gap_text(&study.difference(arm, 0, metric)) },
-            study.learning_rate(arm),
-        ]);
-    }
-    table
+fn table(title: &str, study: &Study, names: &[(&str, &str)]) -> Table {
+    let rows = names.iter().enumerate().map(|(arm, (name, _))| study.row([name.to_string()], arm, 0));
+    study.runs.table(title, ["loss"], ["first row", "learning rate"], rows)
 }
 
-fn dots_of(study: &Study, names: &[(&str, &str)], metric: &str) -> Vec<Dot> {
+fn dots_of(study: &Study, names: &[(&str, &str)]) -> Vec<Dot> {
     let dot = |(arm, (name, _)): (usize, &(&str, &str))| {
-        let values = study.test(arm, metric);
+        let values = study.runs.test(arm);
         let interval = Spread::of(&values).map(|spread| (spread.mean - spread.half, spread.mean + spread.half));
         Dot { name: name.to_string(), value: mean(&values), interval, theirs: false }
     };

@@ -1,20 +1,21 @@
 //! LambdaLoss, Table 3: six losses by NDCG@5, with nets instead of trees.
 
 use super::folds::{RealFolds, find_sets, run_folds};
-use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS, gaps_in_table3};
-use super::nets::{self, Arm, Evaluation, Parts, Plan, Study, gap_text, mean_text, paper_gains, point, series};
+use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS, TOPK, gaps_in_table3};
+use super::nets::{self, Arm, Evaluation, Parts, Plan, Study, paper_gains};
 use super::weights::same_as_lambdarank;
 use super::{deviations, shuffled};
+use crate::harness::comparison::{Comparison, Row, gap_text, point, series};
 use crate::harness::figure::{self, Panel};
 use crate::harness::real;
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test, export,
-    per_query,
+    self, Claim, Control, Evidence, Execution, Experiment, Headline, Kind, Paper, Report, Scale, Session, Test, Tested,
+    export, per_query,
 };
 use anyhow::Context;
 use burnrank::analysis::significance::t_test;
-use burnrank::internal::text::{Table, counted, fixed, p_value};
+use burnrank::internal::text::{Table, counted, p_value};
 use burnrank::{Model, ScaleKind};
 use serde_json::{Value, json};
 
@@ -40,6 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
          NDCG@5 as the baseline, had two functions and tested over queries. Most orderings came out reversed. The paper's \
          section 6.2 adapts all losses in the same way; now all six are truncated or none, LambdaRank has its full weight for \
          every pair with a document in the top 5, and functions are the units. The earlier baseline is still a row.",
+        "NDCG-Loss2 with weights corrected for NDCG@5 was added, with secondary claims.",
     ],
     protocol,
     run,
@@ -52,6 +54,8 @@ const K: usize = 5;
 const TRUNCATIONS: [Option<usize>; 2] = [Some(K), None];
 /// Arm of LambdaRank with the true change of NDCG@5, whose discount is 0 beyond rank 5.
 const SWAP: usize = 2 * LOSSES.len();
+/// Arm of NDCG-Loss2 of all pairs with weights corrected for NDCG@5.
+const CORRECTED: usize = SWAP + 1;
 /// Losses trained on shuffled labels as controls.
 const SHUFFLED: [usize; 2] = [LAMBDARANK, NDCG2];
 
@@ -72,49 +76,57 @@ fn arms() -> anyhow::Result<Vec<Arm>> {
         }
     }
     all.push(Arm::new("lambdarank:ndcg@5", METRIC)?);
+    all.push(Arm::new(&format!("{TOPK}@{K}"), METRIC)?);
     Ok(all)
-}
-
-fn ordering_id(place: &str, first: usize, second: usize) -> String {
-    format!("{place}: {} > {}", LOSSES[first].name, LOSSES[second].name)
 }
 
 const FUNCTION: &str = "random function";
 const PLACES: [&str; 4] = ["@5", "all pairs", "MQ2007 @5", "MQ2007 all pairs"];
 
-fn claims(_: &Session) -> Vec<Claim> {
+/// The claims of a place on differences between two arms.
+fn tested(place: usize) -> Vec<Tested<Comparison<Evaluation>>> {
     let how = [
         "all six losses keep the pairs with a document in the top 5 (Eq. 18), maxDCG at 5",
         "all six losses keep all pairs",
     ];
-    let mut all = vec![];
-    for (place, name) in PLACES.iter().enumerate() {
-        let real = place >= 2;
-        // Five folds have little power: only the two main orderings are tested on them.
-        for (first, second, _) in ORDERINGS.into_iter().filter(|ordering| ordering.2 || !real) {
-            let statement = format!("{} above {}, points of NDCG@5 ({name})", LOSSES[first].name, LOSSES[second].name);
-            let id = ordering_id(name, first, second);
-            all.push(
-                Claim::new(id, statement, Test::Above)
-                    .gaps(gaps_in_table3(first, second), 2)
-                    .unit(if real { "fold of MQ2007" } else { FUNCTION })
-                    .convention(how[place % 2]),
-            );
-        }
-    }
-    all.push(
-        Claim::new(
-            "swap",
-            "NDCG-Loss2 @5 above LambdaRank with the true change of NDCG@5, points of NDCG@5",
-            Test::Above,
-        )
-        .paper("not in the paper")
-        .unit(FUNCTION)
-        .convention(
-            "LambdaRank's weight is the change of NDCG@5 when two documents swap: the discount is 0 beyond rank 5",
-        ),
+    let (name, real) = (PLACES[place], place >= 2);
+    // Five folds have little power: only the two main orderings are tested on them.
+    let orderings = ORDERINGS.into_iter().filter(|ordering| ordering.2 || !real);
+    let claim = |(first, second, _): (usize, usize, bool)| {
+        let [above, below] = [first, second].map(|loss| LOSSES[loss].name);
+        let statement = format!("{above} above {below}, points of NDCG@5 ({name})");
+        let claim = Claim::new(format!("{name}: {above} > {below}"), statement, Test::Above)
+            .gaps(gaps_in_table3(first, second), 2)
+            .unit(if real { "fold of MQ2007" } else { FUNCTION })
+            .convention(how[place % 2]);
+        claim.between(arm_of(place % 2, first), arm_of(place % 2, second))
+    };
+    orderings.map(claim).collect()
+}
+
+/// Claims that the paper does not have.
+fn others() -> Vec<Tested<Comparison<Evaluation>>> {
+    let claim = |id: &str, statement: &str| {
+        Claim::new(id, format!("{statement}, points of NDCG@5"), Test::Above).paper("not in the paper").unit(FUNCTION)
+    };
+    let swap = claim("swap", "NDCG-Loss2 @5 above LambdaRank with the true change of NDCG@5").convention(
+        "LambdaRank's weight is the change of NDCG@5 when two documents swap: the discount is 0 beyond rank 5",
     );
-    all
+    let corrected = |id: &str, than: &str| {
+        claim(id, &format!("NDCG-Loss2 with weights corrected for NDCG@5 above {than}"))
+            .convention("the corrected loss keeps all pairs, with larger weights if a document is below rank 5")
+    };
+    let corrected = |id: &str, than: &str, arm: usize| corrected(id, than).between(CORRECTED, arm);
+    vec![
+        swap.between(arm_of(0, NDCG2), SWAP),
+        corrected("corrected: truncated", "NDCG-Loss2 truncated at 5", arm_of(0, NDCG2)),
+        corrected("corrected: all pairs", "NDCG-Loss2 of all pairs", arm_of(1, NDCG2)),
+        corrected("corrected: LambdaRank", "LambdaRank truncated at 5", arm_of(0, LAMBDARANK)),
+    ]
+}
+
+fn claims(_: &Session) -> Vec<Claim> {
+    harness::claims((0..PLACES.len()).flat_map(tested).chain(others()).collect())
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -124,7 +136,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let (plan, arms) = (plan(execution.scale()), arms()?);
-    let study = nets::run(execution, &plan, &arms, &[METRIC], |arm, function, models, parts| {
+    let study = nets::run_with(execution, &plan, &arms, |arm, function, models, parts| {
         if arm == arm_of(0, NDCG2PP) && function == 0 { export_model(execution, models, parts) } else { Ok(()) }
     })?;
     let shuffled = shuffled::run(execution, &plan, &arms, &study, &SHUFFLED.map(|loss| arm_of(0, loss)))?;
@@ -152,27 +164,25 @@ fn report(
     sets: &[RealFolds],
 ) -> anyhow::Result<Report> {
     let mq = sets.iter().find(|set| set.set.folder.starts_with("mq2007"));
-    let mut evidence = vec![];
-    for (place, name) in PLACES.iter().enumerate() {
-        for (first, second, _) in ORDERINGS.into_iter().filter(|ordering| ordering.2 || place < 2) {
-            let [first_arm, second_arm] = [first, second].map(|loss| arm_of(place % 2, loss));
-            let values = match (place < 2, mq) {
-                (true, _) => Evidence::rounded(study.difference(first_arm, second_arm, METRIC), 2),
-                (false, Some(mq)) => Evidence::rounded(mq.difference(first_arm, second_arm), 2),
-                (false, None) => Evidence::missing("needs MQ2007 (--data)"),
-            };
-            evidence.push((ordering_id(name, first, second), values));
-        }
+    let mut evidence = harness::evidence(&others(), &study.runs);
+    for place in 0..PLACES.len() {
+        let tested = tested(place);
+        evidence.extend(match (place < 2, mq) {
+            (true, _) => harness::evidence(&tested, &study.runs),
+            (false, Some(mq)) => harness::evidence(&tested, &mq.runs),
+            (false, None) => {
+                let missing = |claim: Claim| (claim.id, Evidence::missing("needs MQ2007 (--data)"));
+                harness::claims(tested).into_iter().map(missing).collect()
+            }
+        });
     }
-    evidence.push(("swap".into(), Evidence::rounded(study.difference(arm_of(0, NDCG2), SWAP, METRIC), 2)));
-    let gains =
-        [NDCG2, NDCG2PP].map(|loss| gap_text(&study.difference(arm_of(0, loss), arm_of(0, LAMBDARANK), METRIC)));
+    let gain = |arm: usize| gap_text(&study.runs.difference(arm, arm_of(0, LAMBDARANK)));
     let mut tables = vec![paper_table(), own_table(study), truncation_table(study), study.trainings()];
     for set in sets {
         tables.extend([fold_table(set), set.trainings(plan)]);
     }
-    let mut panels = vec![panel("random functions", &|first, second| study.difference(first, second, METRIC))];
-    panels.extend(mq.map(|mq| panel(mq.set.name, &|first, second| mq.difference(first, second))));
+    let mut panels = vec![panel("random functions", &study.runs)];
+    panels.extend(mq.map(|mq| panel(mq.set.name, &mq.runs)));
     let mut protocol = plan.words();
     protocol.push(
         "Real data, if given: the five folds of MQ2007 and the first fold of each of the paper's sets; features are scaled by \
@@ -183,7 +193,12 @@ fn report(
     Ok(Report {
         evidence,
         controls: controls(shuffled),
-        main: format!("minus LambdaRank, truncated at 5, points: NDCG-Loss2 {}, NDCG-Loss2++ {}", gains[0], gains[1]),
+        main: format!(
+            "minus LambdaRank, truncated at 5, points: NDCG-Loss2 {}, NDCG-Loss2++ {}; with weights corrected for NDCG@5 {}",
+            gain(arm_of(0, NDCG2)),
+            gain(arm_of(0, NDCG2PP)),
+            gain(CORRECTED)
+        ),
         protocol,
         deviations: deviations(
             execution.scale(),
@@ -192,7 +207,8 @@ fn report(
         ),
         notes: vec![
             "LambdaRank has the weight rho of Proposition 5.1, truncated by Eq. 18, as in RankLib's LambdaMART: a pair has its \
-             full weight if one of its documents is in the top 5."
+             full weight if one of its documents is in the top 5. \"Corrected\" keeps all pairs and divides delta_ij by 1 - 1/D(m) \
+             if the lower document is at rank m > 5 (Jagerman et al., SIGIR 2022)."
                 .into(),
         ],
         tables,
@@ -233,44 +249,33 @@ fn paper_table() -> Table {
 }
 
 /// Loss and pairs of each arm, for tables.
-fn names() -> Vec<[String; 2]> {
-    let pairs = ["top 5", "all"];
-    let mut all: Vec<[String; 2]> = (0..SWAP).map(|arm| [LOSSES[arm % 6].name.into(), pairs[arm / 6].into()]).collect();
-    all.push(["LambdaRank, true change of NDCG@5".into(), "top 5".into()]);
-    all
+fn names(arm: usize) -> [String; 2] {
+    match arm {
+        SWAP => ["LambdaRank, true change of NDCG@5".into(), "top 5".into()],
+        CORRECTED => ["NDCG-Loss2, corrected for NDCG@5".into(), "all".into()],
+        arm => [LOSSES[arm % LOSSES.len()].name.into(), ["top 5", "all"][arm / LOSSES.len()].into()],
+    }
 }
 
+/// The arm of LambdaRank that is subtracted.
 fn base_of(arm: usize) -> usize {
-    if arm == SWAP { arm_of(0, LAMBDARANK) } else { arm_of(arm / 6, LAMBDARANK) }
+    if arm >= SWAP { arm_of(0, LAMBDARANK) } else { arm_of(arm / LOSSES.len(), LAMBDARANK) }
 }
 
 fn own_table(study: &Study) -> Table {
     let title = format!(
         "Here, random functions: NDCG@5 in percent, mean and 95% interval over {} functions:",
-        study.runs[0].len()
+        study.runs.runs[0].len()
     );
-    let head = ["loss", "pairs", "train", "validation", "test", "test minus LambdaRank", "learning rate"];
-    let mut table = Table::titled(title, &head);
-    for (arm, [name, pairs]) in names().into_iter().enumerate() {
-        let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&study.difference(arm, base_of(arm), METRIC)) };
-        table.row([
-            name,
-            pairs,
-            fixed(mean(&study.train(arm)), 2),
-            fixed(mean(&study.valid(arm)), 2),
-            mean_text(&study.test(arm, METRIC)),
-            gap,
-            study.learning_rate(arm),
-        ]);
-    }
-    table
+    let rows = (0..=CORRECTED).map(|arm| study.row(names(arm), arm, base_of(arm)));
+    study.runs.table(title, ["loss", "pairs"], ["LambdaRank", "learning rate"], rows)
 }
 
 fn truncation_table(study: &Study) -> Table {
     let title = "Effect of truncation at 5: test NDCG@5 of top-5 pairs minus that of all pairs, points:";
     let mut table = Table::titled(title, &["loss", "difference"]);
     for (loss, of) in LOSSES.iter().enumerate() {
-        table.row([of.name.into(), gap_text(&study.difference(arm_of(0, loss), arm_of(1, loss), METRIC))]);
+        table.row([of.name.into(), gap_text(&study.runs.difference(arm_of(0, loss), arm_of(1, loss)))]);
     }
     table
 }
@@ -281,31 +286,21 @@ fn fold_table(set: &RealFolds) -> Table {
         set.set.name,
         counted(set.folds.len(), "fold", "folds")
     );
-    let head = ["loss", "pairs", "train", "validation", "test", "test minus LambdaRank", "learning rates by fold"];
-    let mut table = Table::titled(title, &head);
-    for (arm, [name, pairs]) in names().into_iter().enumerate() {
-        let runs = set.runs(arm);
-        let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&set.difference(arm, base_of(arm))) };
-        let rates: Vec<String> = runs.iter().map(|run| run.learning_rate.to_string()).collect();
-        let of = |value: fn(&Evaluation) -> f64| fixed(100.0 * mean(&runs.iter().map(value).collect::<Vec<_>>()), 2);
-        table.row([
-            name,
-            pairs,
-            of(|run| run.train),
-            of(|run| run.valid),
-            mean_text(&set.test(arm)),
-            gap,
-            rates.join(", "),
-        ]);
-    }
-    table
+    let rates = |arm: usize| set.runs.runs[arm].iter().map(|run: &Evaluation| run.learning_rate.to_string());
+    let rows = (0..=CORRECTED).map(|arm| Row {
+        labels: names(arm),
+        arm,
+        base: (arm != base_of(arm)).then_some(base_of(arm)),
+        last: rates(arm).collect::<Vec<_>>().join(", "),
+    });
+    set.runs.table(title, ["loss", "pairs"], ["LambdaRank", "learning rates by fold"], rows)
 }
 
-fn panel(title: &str, gaps: &dyn Fn(usize, usize) -> Vec<f64>) -> Panel {
+fn panel(title: &str, runs: &Comparison<Evaluation>) -> Panel {
     let losses: Vec<usize> = (1..LOSSES.len()).collect();
     let mut all = paper_gains("paper, trees", &losses, |loss, set| Some(LOSSES[loss].gain_in_table3()[set]));
     for (truncation, name) in ["here, nets, top 5", "here, nets, all pairs"].into_iter().enumerate() {
-        let gap = |loss: usize| gaps(arm_of(truncation, loss), arm_of(truncation, LAMBDARANK));
+        let gap = |loss: usize| runs.difference(arm_of(truncation, loss), arm_of(truncation, LAMBDARANK));
         let points = losses.iter().enumerate().map(|(place, &loss)| point(place as f64, &gap(loss)));
         all.push(series(name, truncation, false, points.collect()));
     }
@@ -337,9 +332,9 @@ mod tests {
     #[test]
     fn arms_are_the_losses_with_and_without_truncation() {
         let arms = arms().unwrap();
-        assert_eq!(arms.len(), names().len());
+        assert_eq!(arms.len(), CORRECTED + 1);
         assert_eq!(arms[arm_of(0, LAMBDARANK)].key, "ndcg-loss2++@5:mu=0");
         assert_eq!(arms[arm_of(1, NDCG2)].key, "ndcg-loss2");
-        assert_eq!(arms[SWAP].key, "lambdarank:ndcg@5");
+        assert_eq!([&*arms[SWAP].key, &*arms[CORRECTED].key], ["lambdarank:ndcg@5", "ndcg-loss2-topk@5"]);
     }
 }

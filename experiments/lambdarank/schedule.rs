@@ -2,7 +2,7 @@
 //! training cost stalls.
 
 use crate::harness::figure::Series;
-use crate::harness::tuning::tune;
+use crate::harness::tuning::{or_diverged, tune};
 use crate::harness::{Execution, NetShape, Ticker, once, train, train_until};
 use anyhow::Context;
 use burnrank::train::TrainingData;
@@ -160,12 +160,8 @@ pub fn search(
         let key = format!("{key} step {learning_rate}");
         once(execution, &key, || {
             let config = TrainConfig { learning_rate, ..config.clone() };
-            match train(execution, &key, &config, data, (ticker, (0.0, 0.0)), |_| false) {
-                Ok(model) => model.best_value().context("no epoch was run"),
-                // A learning rate with which training diverges counts 0.
-                Err(error) if matches!(error.downcast_ref(), Some(burnrank::Error::Training(_))) => Ok(0.0),
-                Err(error) => Err(error),
-            }
+            let model = train(execution, &key, &config, data, (ticker, (0.0, 0.0)), |_| false);
+            or_diverged(model.and_then(|model| model.best_value().context("no epoch was run")))
         })
     })?;
     Ok(tuned.trials)

@@ -41,11 +41,16 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("alike", "linear LambdaRank minus two-layer RankNet, NDCG"),
     time: "about 8 minutes (MQ2007)",
+    unit: "fold of the largest real set",
+    convention: "gains 2^label - 1; mean over test queries and seeds; queries without relevant documents count 0",
     claims,
     changed: &[
+        "\"About as good\" was an equivalence, which counts being better as a miss; now linear LambdaRank may be at most 0.01 \
+         below two-layer RankNet (non-inferiority). The outcome was the same.",
         "On 400 queries a significant difference was required where the paper reports one that is not significant: \
          the claim is the direction now. The claims on two-layer nets and on the size of the validation set are \
          secondary.",
+        "The best epochs were not stored. A rerun with the same settings added the table of the limits of training.",
     ],
     protocol,
     run,
@@ -55,7 +60,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 const DEPTHS: Range<usize> = 1..11;
 /// The paper's "larger truncation values".
 const DEEP: Range<usize> = 6..11;
-/// Maximum distance of curves that count as "on top of" each other: the ticks of the paper's Figure 3 are 0.02 apart, its 95%
+/// Maximum distance below a curve that counts as "on top of" it: the ticks of the paper's Figure 3 are 0.02 apart, its 95%
 /// intervals for 10,000 queries about ±0.005.
 const MARGIN: f64 = 0.01;
 const FOLDS: usize = 5;
@@ -107,6 +112,8 @@ struct CellResult {
     trials: Vec<(f64, f64)>,
     /// Best validation NDCG@10 of each seed.
     valid: Vec<f64>,
+    /// Best epoch of each seed, counted over all restarts.
+    best_epochs: Vec<usize>,
     /// For each depth: NDCG of each test query, mean over seeds.
     test: Vec<Packed>,
 }
@@ -165,9 +172,7 @@ fn sizes_of(session: &Session) -> anyhow::Result<Sizes> {
 
 fn claims(_: &Session) -> Vec<Claim> {
     let sample = "sample of 400 queries (no query is in two), its five folds averaged";
-    let fold = "fold of the largest real set";
-    let convention = "gains 2^label - 1; mean over test queries and seeds; queries without relevant documents count 0";
-    let all = vec![
+    vec![
         Claim::new(
             "linear above",
             "400 queries, linear: LambdaRank minus RankNet, mean of NDCG at 1 to 10",
@@ -189,24 +194,19 @@ fn claims(_: &Session) -> Vec<Claim> {
             .paper("\"a relatively large validation set to reduce variance\"")
             .unit(sample),
         Claim::new("large linear", "largest set, linear: LambdaRank minus RankNet, NDCG@10", Test::Above)
-            .paper("above")
-            .unit(fold),
-        Claim::new("large two-layer", "largest set, two-layer: the same", Test::Above).paper("above").unit(fold),
+            .paper("above"),
+        Claim::new("large two-layer", "largest set, two-layer: the same", Test::Above).paper("above"),
         Claim::new(
             "alike",
             "largest set: linear LambdaRank minus two-layer RankNet, mean of NDCG at 6 to 10",
-            Test::Equivalent { margin: MARGIN },
+            Test::AtLeast { bound: -MARGIN },
         )
-        .paper("\"on top of\"")
-        .unit(fold),
+        .paper("0 (\"on top of\")"),
         Claim::new("two-layer overlap", "400 queries, two-layer: the same overlap", Test::Fact)
             .paper("overlap")
             .unit("sample; intervals over its queries, as in the paper"),
-        Claim::new("large top", "largest set, linear: LambdaRank minus RankNet, NDCG@1", Test::Above)
-            .paper("above")
-            .unit(fold),
-    ];
-    all.into_iter().map(|claim| claim.convention(convention)).collect()
+        Claim::new("large top", "largest set, linear: LambdaRank minus RankNet, NDCG@1", Test::Above).paper("above"),
+    ]
 }
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
@@ -335,7 +335,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     }
     let results = execution.run_all(&jobs, |job, ticker| run_cell(execution, &sizes, job, &pool, ticker))?;
     let runs: Vec<(Cell, CellResult)> = jobs.into_iter().map(|job| job.what).zip(results).collect();
-    report::report(execution.scale(), &sizes, &pool, &report::Runs(runs))
+    report::report(&sizes, &pool, &report::Runs(runs))
 }
 
 fn run_cell(
@@ -362,7 +362,7 @@ fn run_cell(
         .copied()
         .fold((f64::NAN, f64::NEG_INFINITY), |best, trial| if trial.1 > best.1 { trial } else { best });
     let mut sums = vec![vec![0.0; test.n_queries()]; DEPTHS.len()];
-    let mut best_valid = vec![];
+    let (mut best_valid, mut best_epochs) = (vec![], vec![]);
     let seeds = sizes.seeds[usize::from(data == Data::Whole)];
     for seed in 0..seeds {
         let config = TrainConfig { learning_rate: best.0, seed: seed_of(seed), ..config.clone() };
@@ -370,6 +370,7 @@ fn run_cell(
         let key = format!("{} seed {seed}", job.key);
         let run = schedule::run(execution, &key, &config, &shared, (ticker, (place(seed), place(seed + 1))))?;
         best_valid.push(run.valid);
+        best_epochs.push(run.best_epoch);
         for (sum, depth) in sums.iter_mut().zip(DEPTHS) {
             let values = per_query(&run.model, &test, &format!("ndcg@{depth}"))?;
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / seeds as f64);
@@ -379,6 +380,7 @@ fn run_cell(
         learning_rate: best.0,
         trials,
         valid: best_valid,
+        best_epochs,
         test: sums.into_iter().map(Packed::new).collect(),
     })
 }

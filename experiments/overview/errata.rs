@@ -4,8 +4,7 @@ use super::errata_checks as checks;
 use crate::approximation::margin;
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
-use crate::harness::{Claim, Execution, Experiment, Headline, Kind, Paper, Report, Session};
-use serde_json::Value;
+use crate::harness::{Execution, Experiment, Headline, Kind, Paper, Report};
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -34,8 +33,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ],
     )],
     time: "a second",
-    claims,
-    protocol,
+    facts: FACTS,
     run,
     ..Experiment::BASE
 };
@@ -186,14 +184,6 @@ const FACTS: &[Fact] = &[
         checks::ranknet_quadratic,
     ),
 ];
-
-fn claims(_: &Session) -> Vec<Claim> {
-    facts::claims(FACTS)
-}
-
-fn protocol(_: &Session) -> anyhow::Result<Value> {
-    Ok(facts::protocol(FACTS))
-}
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     Ok(Report {

@@ -4,7 +4,7 @@ use super::kernel_checks::{self, FEATURES, GAUSSIAN, LAMBDA, Sizes, data, score,
 use super::kernel_solver::{Kernel, Problem, rows};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Panel, Series, draw};
-use crate::harness::{Claim, Control, Execution, Experiment, Headline, Paper, Report, Session};
+use crate::harness::{Control, Execution, Experiment, Headline, Paper, Report, Session};
 use burnrank::internal::text::Table;
 use burnrank::metric::{evaluate, parse};
 use burnrank::{Conventions, Dataset};
@@ -31,7 +31,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         Headline::new("Depending on the kernel, the objective may not be convex", &["convexity"]),
     ],
     time: "about a minute",
-    claims,
+    facts: FACTS,
     protocol,
     run,
     ..Experiment::BASE
@@ -111,14 +111,9 @@ const FACTS: &[Fact] = &[
     },
 ];
 
-fn claims(_: &Session) -> Vec<Claim> {
-    facts::claims(FACTS)
-}
-
 fn protocol(session: &Session) -> anyhow::Result<Value> {
     let Sizes { functions, queries, documents, steps } = sizes(session.scale);
     Ok(json!({
-        "facts": facts::protocol(FACTS),
         "functions": functions,
         "queries": queries,
         "documents": documents,

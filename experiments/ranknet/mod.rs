@@ -4,7 +4,7 @@ mod artificial;
 mod kernel;
 mod kernel_checks;
 mod kernel_solver;
-mod pair_net;
+pub mod pair_net;
 mod per_pair;
 mod per_pair_checks;
 mod posteriors;
@@ -16,7 +16,6 @@ mod table2;
 mod three_items;
 mod web;
 mod web_report;
-mod web_runs;
 mod zero_error;
 
 use crate::harness::Experiment;

@@ -1,4 +1,5 @@
-//! A small net trained with updates per pair or per list, in plain loops (RankNet paper, Eqs. 7 to 15).
+//! A small net trained with updates per pair or per list, in plain loops (RankNet paper, Eqs. 7 to 15), by propagating every
+//! pair (V1 of the LambdaRank paper) or every document once (V2, its Eqs. 6 and 7).
 
 use burnrank::Dataset;
 use rand::SeedableRng;
@@ -106,27 +107,60 @@ impl PairNet {
 
     /// Updates the weights by the sum over the pairs of a list; returns the cost before the update.
     pub fn list_step(&mut self, x: &[f32], pairs: &[[usize; 2]], learning_rate: f64) -> f64 {
+        let (mut updated, mut sum) = (self.clone(), 0.0);
+        self.add_by_documents(x, pairs.iter().copied(), learning_rate, &mut updated, |gap| sum += cost(gap));
+        *self = updated;
+        sum
+    }
+
+    /// Adds `factor` times the negative gradient of the sum over some pairs to another net's weights, with one forward and one
+    /// backward pass per document (V2).
+    pub fn add_by_documents(
+        &self,
+        x: &[f32],
+        pairs: impl Iterator<Item = [usize; 2]>,
+        factor: f64,
+        to: &mut PairNet,
+        mut visit: impl FnMut(f64),
+    ) {
         let units = self.units();
         let documents = x.len() / self.features;
         let (mut hidden, mut scores) = (vec![0.0; documents * units], vec![0.0; documents]);
         for (document, row) in x.chunks_exact(self.features).enumerate() {
             scores[document] = self.forward(row, &mut hidden[document * units..(document + 1) * units]);
         }
-        let (mut lambdas, mut sum) = (vec![0.0; documents], 0.0);
-        for &[better, worse] in pairs {
+        let mut lambdas = vec![0.0; documents];
+        for [better, worse] in pairs {
             let gap = scores[better] - scores[worse];
             let lambda = 1.0 / (1.0 + f64::exp(gap));
             lambdas[better] += lambda;
             lambdas[worse] -= lambda;
-            sum += cost(gap);
+            visit(gap);
         }
-        let mut updated = self.clone();
         for (document, row) in x.chunks_exact(self.features).enumerate() {
             let hidden = &hidden[document * units..(document + 1) * units];
-            self.add_gradient(row, hidden, learning_rate * lambdas[document], &mut updated);
+            self.add_gradient(row, hidden, factor * lambdas[document], to);
         }
-        *self = updated;
-        sum
+    }
+
+    /// The same with a forward and a backward pass of both documents for every pair (V1).
+    pub fn add_by_pairs(&self, x: &[f32], pairs: impl Iterator<Item = [usize; 2]>, factor: f64, to: &mut PairNet) {
+        let [mut first, mut second] = [vec![0.0; self.units()], vec![0.0; self.units()]];
+        for pair in pairs {
+            let [better, worse] = pair.map(|document| row(x, self.features, document));
+            let gap = self.forward(better, &mut first) - self.forward(worse, &mut second);
+            let lambda = factor / (1.0 + gap.exp());
+            self.add_gradient(better, &first, lambda, to);
+            self.add_gradient(worse, &second, -lambda, to);
+        }
+    }
+
+    /// Largest difference of a weight from that of another net, relative to the largest distance of that one's weights from `from`.
+    pub fn difference(&self, other: &PairNet, from: &PairNet) -> f64 {
+        let all = |net: &PairNet| [&net.first[..], &net.bias, &net.second].concat();
+        let largest =
+            |a: &PairNet, b: &PairNet| all(a).iter().zip(all(b)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        largest(self, other) / largest(other, from).max(f64::MIN_POSITIVE)
     }
 
     /// Trains one epoch, which visits every pair once.
@@ -183,16 +217,14 @@ fn cost(gap: f64) -> f64 {
 }
 
 /// All pairs of different labels, the better document first.
+pub fn each_pair(labels: &[f32]) -> impl Iterator<Item = [usize; 2]> {
+    let below = move |i: usize| (0..labels.len()).filter(move |&j| labels[i] > labels[j]).map(move |j| [i, j]);
+    (0..labels.len()).flat_map(below)
+}
+
+/// The same as a list.
 pub fn pairs_of(labels: &[f32]) -> Vec<[usize; 2]> {
-    let mut pairs = vec![];
-    for i in 0..labels.len() {
-        for j in 0..labels.len() {
-            if labels[i] > labels[j] {
-                pairs.push([i, j]);
-            }
-        }
-    }
-    pairs
+    each_pair(labels).collect()
 }
 
 #[cfg(test)]
@@ -226,6 +258,18 @@ mod tests {
                 let gradient = (net.first[weight] - updated.first[weight]) / step;
                 assert!((expected - gradient).abs() < 1e-6, "{linear} {weight}: {expected} {gradient}");
             }
+        }
+    }
+
+    #[test]
+    fn pairs_and_documents_give_the_same_gradient() {
+        for linear in [true, false] {
+            let net = net(linear);
+            let (mut by_pairs, mut by_documents) = (net.clone(), net.clone());
+            net.add_by_pairs(&X, each_pair(&[1.0, 0.0, 2.0]), 0.1, &mut by_pairs);
+            net.add_by_documents(&X, each_pair(&[1.0, 0.0, 2.0]), 0.1, &mut by_documents, |_| ());
+            assert!(by_pairs.difference(&by_documents, &net) < 1e-12);
+            assert!(net.difference(&by_documents, &net) == 1.0);
         }
     }
 

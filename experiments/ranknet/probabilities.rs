@@ -4,9 +4,8 @@ use super::posteriors::{self, cost, steps};
 use super::three_items;
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
-use crate::harness::{Claim, Execution, Experiment, Headline, Paper, Report, Session};
+use crate::harness::{Execution, Experiment, Headline, Paper, Report};
 use burnrank::analysis::probability::combine;
-use serde_json::Value;
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -33,8 +32,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
     ],
     time: "a few seconds",
-    claims,
-    protocol,
+    facts: FACTS,
     run,
     ..Experiment::BASE
 };
@@ -184,14 +182,6 @@ const FACTS: &[Fact] = &[
         check: posteriors::lemma_at_certainty,
     },
 ];
-
-fn claims(_: &Session) -> Vec<Claim> {
-    facts::claims(FACTS)
-}
-
-fn protocol(_: &Session) -> anyhow::Result<Value> {
-    Ok(facts::protocol(FACTS))
-}
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let mut report = facts::report(execution, FACTS, "statements hold")?;

@@ -40,6 +40,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("better 12500", "random net, two layers minus one, points"),
     time: "about 9 minutes",
+    unit: "random function",
+    convention: "test pairs of different labels; validation by such pairs too; tanh hidden units in the net that makes \
+                 the data and in the net that learns",
     claims,
     changed: &[
         "All 16 numbers of Table 1 counted towards the verdict. Its claims are orderings: the numbers are secondary \
@@ -133,33 +136,25 @@ pub fn id(data: Data, net: NetShape, size: usize) -> String {
 }
 
 fn claims(session: &Session) -> Vec<Claim> {
-    let with_convention = |claim: Claim| {
-        claim.unit("random function").convention(
-            "test pairs of different labels; validation by such pairs too; tanh hidden units in the net that makes \
-             the data and in the net that learns",
-        )
-    };
     let vectors = sizes(session.scale).vectors;
     let mut claims = vec![];
     for (data, net, paper) in PAPER {
         for (&size, paper) in vectors.iter().zip(paper) {
             let statement = format!("random {}, {} net, {size} vectors: test accuracy, %", data.name(), net.name());
             let claim = Claim::new(id(data, net, size), statement, Test::Number { paper });
-            claims.push(with_convention(claim.paper(format!("{paper:.2}"))));
+            claims.push(claim.paper(format!("{paper:.2}")));
         }
     }
     for &size in vectors.iter().filter(|size| **size >= LARGE) {
         let place = vectors.iter().position(|other| *other == size).unwrap_or(0);
         let gap = |row: usize| [PAPER[row + 1].2[place] - PAPER[row].2[place]];
         let better = format!("random net, {size} vectors: two layers minus linear, points");
-        claims.push(with_convention(Claim::new(format!("better {size}"), better, Test::Above).gaps(gap(0), 2)));
+        claims.push(Claim::new(format!("better {size}"), better, Test::Above).gaps(gap(0), 2));
         let not = format!("random polynomial, {size} vectors: two layers are no better than linear, points");
-        claims.push(with_convention(
-            Claim::new(format!("no better {size}"), not, Test::Equivalent { margin: MARGIN }).gaps(gap(2), 2),
-        ));
+        claims.push(Claim::new(format!("no better {size}"), not, Test::Equivalent { margin: MARGIN }).gaps(gap(2), 2));
     }
     let harder = "two layers, largest size: random net above random polynomial, points";
-    claims.push(with_convention(Claim::new("harder", harder, Test::Above).gaps([28.4], 2)));
+    claims.push(Claim::new("harder", harder, Test::Above).gaps([28.4], 2));
     claims.extend(table1_ceiling::claims());
     claims
 }

@@ -3,7 +3,7 @@
 use super::artificial::{self, Counted, Data, TRAINING_TEXT, cell, point, z};
 use super::table1::{BEST, Cell, CellRun, Convention, LARGE, OTHERS, PAPER, PRIMARY, Sizes, id, sizes, values};
 use super::table1_ceiling::{self, Best, Fit, KINDS, best};
-use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::figure::{self, Panel, Series, numbered};
 use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, Execution, NetShape, Report};
@@ -226,15 +226,14 @@ fn panel(runs: &Cells<'_>, data: Data, sizes: &Sizes) -> Panel {
         let theirs = paper.iter().zip(sizes.vectors).enumerate().map(|(i, (&value, _))| (i as f64, value, None));
         let ours = sizes.vectors.iter().enumerate();
         let ours = ours.map(|(i, &size)| point(i as f64, &of(runs, PRIMARY, data, net, size, sizes)));
-        let line = |name: String, whose, points| Series { name, whose, colour, joined: true, points };
-        series.push(line(format!("{name}, paper"), Whose::Paper, theirs.collect()));
-        series.push(line(format!("{name}, here"), Whose::Ours, ours.collect()));
+        series.push(Series::papers(format!("{name}, paper"), colour, theirs));
+        series.push(Series::ours(format!("{name}, here"), colour, ours));
     }
     Panel {
         title: format!("Random {}: tanh units, pairs by label", data.name()),
         x_label: "training vectors".into(),
         y_label: "test pairs in the right order, %".into(),
-        ticks: sizes.vectors.iter().enumerate().map(|(i, size)| (i as f64, size.to_string())).collect(),
+        ticks: numbered(sizes.vectors),
         series,
         bars: "± one standard deviation over functions",
         ..Panel::default()
@@ -242,19 +241,18 @@ fn panel(runs: &Cells<'_>, data: Data, sizes: &Sizes) -> Panel {
 }
 
 fn ceiling_panel(fits: &Fits<'_>) -> Panel {
-    let points = |of: fn(Best) -> Vec<f64>| {
-        KINDS.iter().enumerate().map(|(i, &kind)| point(i as f64, &of(best(fits, kind)))).collect()
+    let line = |name: &str, colour, of: fn(Best) -> Vec<f64>| {
+        let points = KINDS.iter().enumerate().map(|(i, &kind)| point(i as f64, &of(best(fits, kind))));
+        Series::ours(name, colour, points).unjoined()
     };
-    let line =
-        |name: &str, colour, points| Series { name: name.into(), whose: Whose::Ours, colour, joined: false, points };
     Panel {
         title: "Fits to the target; line: the paper's 97.67 (five units)".into(),
         x_label: "hidden units of the fitted net".into(),
         y_label: "test pairs in the right order, %".into(),
-        ticks: KINDS.iter().enumerate().map(|(i, (units, n))| (i as f64, format!("{n} {}", units.name()))).collect(),
+        ticks: numbered(KINDS.map(|(units, n)| format!("{n} {}", units.name()))),
         series: vec![
-            line("all pairs by the continuous target", 2, points(|best| best.0)),
-            line("pairs of different labels", 3, points(|best| best.1)),
+            line("all pairs by the continuous target", 2, |best| best.0),
+            line("pairs of different labels", 3, |best| best.1),
         ],
         zero: Some(BEST),
         bars: "± one standard deviation over functions",

@@ -4,7 +4,7 @@ use super::artificial::{
     self, Counted, DOCUMENTS, Data, TEST, TRAINING_TEXT, Tested, Units, VALID, architecture, cell, config,
     function_seed, generator, lists, pairs, point, training_seed,
 };
-use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::figure::{self, Panel, Series, mean_point, numbered};
 use crate::harness::finding::{Finding, no_epoch, outside};
 use crate::harness::trainings::{self, Went};
 use crate::harness::units::less;
@@ -33,6 +33,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     )],
     number: ("ties 5000", "5,000 vectors, ties minus none, points"),
     time: "about 4 minutes",
+    unit: "random polynomial",
+    convention: "tanh units; validation and test by pairs of different labels; each tie once, with target probability 1/2",
     claims,
     protocol,
     run,
@@ -70,29 +72,24 @@ fn sizes(scale: Scale) -> Sizes {
 }
 
 fn claims(session: &Session) -> Vec<Claim> {
-    let with_convention = |claim: Claim| {
-        claim.unit("random polynomial").convention(
-            "tanh units; validation and test by pairs of different labels; each tie once, with target probability 1/2",
-        )
-    };
     let mut claims = vec![];
     let rows = sizes(session.scale).rows;
     for Row { vectors, percent, .. } in rows {
         let statement = format!("{vectors} vectors: all ties minus no ties, points of test accuracy");
         let paper = [percent[1] - percent[0]];
         let test = Test::Equivalent { margin: MARGIN };
-        claims.push(with_convention(Claim::new(format!("ties {vectors}"), statement, test).gaps(paper, 1)));
+        claims.push(Claim::new(format!("ties {vectors}"), statement, test).gaps(paper, 1));
     }
     for (Row { vectors, percent, .. }, ties) in rows.iter().flat_map(|row| [(row, 0), (row, 1)]) {
         let (id, paper) = (format!("cell {vectors} {}", NAMES[ties]), percent[ties]);
         let statement = format!("{vectors} vectors, {}: test accuracy, %", NAMES[ties]);
-        claims.push(with_convention(Claim::new(id, statement, Test::Number { paper }).paper(format!("{paper:.1}"))));
+        claims.push(Claim::new(id, statement, Test::Number { paper }).paper(format!("{paper:.1}")));
     }
     for Row { vectors, pairs: [without, with], .. } in rows {
         let statement = format!("{vectors} vectors: training pairs without ties");
         let test = Test::Number { paper: *without as f64 };
         let paper = count(*without as usize);
-        claims.push(with_convention(Claim::new(format!("pairs {vectors}"), statement, test).paper(paper)));
+        claims.push(Claim::new(format!("pairs {vectors}"), statement, test).paper(paper));
         let statement = format!("{vectors} vectors in lists of {DOCUMENTS}: training pairs with ties");
         let all = Claim::new(format!("all pairs {vectors}"), statement, Test::Fact);
         claims.push(all.paper(count(*with as usize)));
@@ -256,30 +253,20 @@ fn report(sizes: &Sizes, runs: &[(&Cell, &TieRun)]) -> anyhow::Result<Report> {
     })
 }
 
-fn ticks(sizes: &Sizes) -> Vec<(f64, String)> {
-    sizes.rows.iter().enumerate().map(|(i, row)| (i as f64, row.vectors.to_string())).collect()
-}
-
 fn panel(sizes: &Sizes, percents: &dyn Fn(usize, usize) -> Vec<f64>) -> Panel {
     let mut series = vec![];
     for (ties, name) in NAMES.iter().enumerate() {
         let rows = || sizes.rows.iter().enumerate();
-        let line = |whose: &str, of, points| Series {
-            name: format!("{name}, {whose}"),
-            whose: of,
-            colour: ties,
-            joined: true,
-            points,
-        };
-        let theirs = rows().map(|(i, row)| (i as f64, row.percent[ties], None)).collect();
-        let ours = rows().map(|(i, row)| point(i as f64, &percents(row.vectors, ties))).collect();
-        series.extend([line("paper", Whose::Paper, theirs), line("here", Whose::Ours, ours)]);
+        let theirs = rows().map(|(i, row)| (i as f64, row.percent[ties], None));
+        let ours = rows().map(|(i, row)| point(i as f64, &percents(row.vectors, ties)));
+        series.push(Series::papers(format!("{name}, paper"), ties, theirs));
+        series.push(Series::ours(format!("{name}, here"), ties, ours));
     }
     Panel {
         title: "Random polynomial, ten hidden units".into(),
         x_label: "training vectors".into(),
         y_label: "test pairs in the right order, %".into(),
-        ticks: ticks(sizes),
+        ticks: numbered(sizes.rows.iter().map(|row| row.vectors)),
         series,
         bars: "± one standard deviation over functions",
         ..Panel::default()
@@ -288,23 +275,19 @@ fn panel(sizes: &Sizes, percents: &dyn Fn(usize, usize) -> Vec<f64>) -> Panel {
 
 fn gap_panel(sizes: &Sizes, gap: &dyn Fn(usize) -> Vec<f64>) -> Panel {
     let rows = || sizes.rows.iter().enumerate();
-    let ours = rows().map(|(i, row)| match Spread::of(&gap(row.vectors)) {
-        Some(s) => (i as f64, s.mean, Some((s.mean - s.half, s.mean + s.half))),
-        None => (i as f64, f64::NAN, None),
-    });
+    let ours = rows().map(|(i, row)| mean_point(i as f64, &gap(row.vectors)));
     let theirs = rows().map(|(i, row)| (i as f64, row.percent[1] - row.percent[0], None));
-    let line = |name: &str, whose, colour, joined, points| Series { name: name.into(), whose, colour, joined, points };
-    let edge = |margin: f64| rows().map(|(i, _)| (i as f64, margin, None)).collect();
+    let edge = |margin: f64| rows().map(move |(i, _)| (i as f64, margin, None));
     Panel {
         title: "All ties minus no ties".into(),
         x_label: "training vectors".into(),
         y_label: "difference, points".into(),
-        ticks: ticks(sizes),
+        ticks: numbered(sizes.rows.iter().map(|row| row.vectors)),
         series: vec![
-            line("here", Whose::Ours, 0, true, ours.collect()),
-            line("paper", Whose::Paper, 0, false, theirs.collect()),
-            line("margin, upper", Whose::Paper, 5, true, edge(MARGIN)),
-            line("margin, lower", Whose::Paper, 5, true, edge(-MARGIN)),
+            Series::ours("here", 0, ours),
+            Series::papers("paper", 0, theirs).unjoined(),
+            Series::papers("margin, upper", 5, edge(MARGIN)),
+            Series::papers("margin, lower", 5, edge(-MARGIN)),
         ],
         zero: Some(0.0),
         ..Panel::default()

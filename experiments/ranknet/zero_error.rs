@@ -4,7 +4,7 @@ use super::artificial::{
     self, Counted, DOCUMENTS, Data, TEST, TRAINING_TEXT, Tested, Units, VALID, architecture, config, function_seed,
     generator, lists, pairs, training_seed,
 };
-use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Legend, Panel, Series};
 use crate::harness::finding::{Finding, no_epoch, no_share, outside};
 use crate::harness::units::mean;
 use crate::harness::{
@@ -34,6 +34,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     number: ("test", "test error, %"),
     time: "about 2 minutes",
+    unit: "random net",
+    convention: "tanh units in both nets; pairs of different labels; errors are computed on all training pairs after an epoch",
     claims,
     changed: &[
         "Two other random nets were trained first to see how many epochs zero error takes (302 and 367), and the maximum was set \
@@ -71,30 +73,16 @@ fn sizes(scale: Scale) -> Sizes {
 }
 
 fn claims(_: &Session) -> Vec<Claim> {
-    let with_convention = |claim: Claim| {
-        claim.unit("random net").convention(
-            "tanh units in both nets; pairs of different labels; errors are computed on all training pairs after an \
-             epoch",
-        )
-    };
     let number = |id: &str, statement: &str, paper: f64, text: &str| {
-        with_convention(Claim::new(id, statement, Test::Number { paper }).paper(text))
+        Claim::new(id, statement, Test::Number { paper }).paper(text)
     };
     let falls = |id: &str, what: &str| {
         let statement = format!("{what} fall monotonically: rank correlation with the epoch");
-        with_convention(
-            Claim::new(id, statement, Test::AtMost { bound: MONOTONE }).paper("\"approximately monotonically\""),
-        )
+        Claim::new(id, statement, Test::AtMost { bound: MONOTONE }).paper("\"approximately monotonically\"")
     };
+    let wrong = "number of misordered training pairs at the end of training";
     vec![
-        with_convention(
-            Claim::new(
-                "zero",
-                "number of misordered training pairs at the end of training",
-                Test::AtMost { bound: 0.0 },
-            )
-            .paper("0"),
-        ),
+        Claim::new("zero", wrong, Test::AtMost { bound: 0.0 }).paper("0"),
         falls("errors fall", "training errors"),
         falls("cost falls", "training costs"),
         number("valid", "lowest validation error, %", VALID_ERROR, "9.61"),
@@ -344,8 +332,8 @@ fn panels(all: &[NetRun]) -> [Panel; 2] {
         first.push(line("training", 0, &run.train_error));
         first.push(line("validation", 1, &run.valid_error));
         let end = (run.train_error.len() as f64).log10();
-        let paper = Series::line("paper: lowest validation error", 1, [(0.0, VALID_ERROR), (end, VALID_ERROR)]);
-        first.push(Series { whose: Whose::Paper, ..paper });
+        let ends = [(0.0, VALID_ERROR, None), (end, VALID_ERROR, None)];
+        first.push(Series::papers("paper: lowest validation error", 1, ends));
     }
     let every =
         all.iter().take(6).enumerate().map(|(i, run)| line(&format!("random net {i}"), i, &run.train_error)).collect();

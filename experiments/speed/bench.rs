@@ -1,10 +1,11 @@
 //! The rows of the table, one task after the other.
 
 use super::machine::{Limits, Work};
+use super::peers::{self, Peer};
 use super::row::Row;
 use super::shape::{self, FEATURES, HIDDEN};
 use super::timing::{Timing, with_peak};
-use super::{LAMBDA_BATCHES, LONG, MAIN, OBJECTIVES, PEERS, Sizes, TENSOR_BATCHES, epoch, kernel, peers, v1};
+use super::{LAMBDA_BATCHES, LONG, MAIN, OBJECTIVES, PEERS, Sizes, TENSOR_BATCHES, epoch, kernel, v1, widths};
 use crate::harness::{Execution, NetShape, Scale};
 use burnrank::internal::text::three_digits;
 use burnrank::metric::parse;
@@ -189,12 +190,38 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// Other tools, when asked for; a reason when they could not run at all.
-    pub fn peers(&self, folder: &Path) -> anyhow::Result<Result<Vec<peers::Peer>, String>> {
+    /// Nets of several widths, and the same nets by other programs, if they are requested; a reason if those could not run.
+    #[allow(clippy::type_complexity)] // what was measured
+    pub fn widths(
+        &self,
+        folder: &Path,
+        data: &Dataset,
+    ) -> anyhow::Result<(Vec<widths::Cell>, Result<Vec<Peer>, String>)> {
+        let (execution, patience) = (self.execution, self.sizes.patience);
+        let with_peers = || {
+            let mut peers = widths::peers(execution, folder)?;
+            let (cells, mut all) = widths::measure(execution, data, patience, &mut peers)?;
+            for peer in peers {
+                all.extend(peer.finish()?);
+            }
+            anyhow::Ok((cells, all))
+        };
+        match with_peers() {
+            Ok((cells, all)) => Ok((cells, Ok(all))),
+            Err(error) => Ok((widths::measure(execution, data, patience, &mut [])?.0, Err(format!("{error:#}")))),
+        }
+    }
+
+    /// Other tools, if they are requested, after the epochs of nets; a reason if they could not run.
+    pub fn peers(&self, folder: &Path, nets: Result<Vec<Peer>, String>) -> anyhow::Result<Result<Vec<Peer>, String>> {
         let Some(venv) = self.execution.session.options.get(PEERS) else { return Ok(Ok(vec![])) };
         let start = Instant::now();
         let quick = self.execution.scale() == Scale::Quick;
-        let all = peers::run(Path::new(venv), folder, quick).map_err(|error| format!("{error:#}"));
+        let all = nets.and_then(|mut all| {
+            all.extend(peers::run(Path::new(venv), folder, quick).map_err(|error| format!("{error:#}"))?);
+            peers::mark_best(&mut all);
+            Ok(all)
+        });
         match &all {
             Ok(all) => self.execution.keep("peers", all, start.elapsed().as_secs_f64())?,
             Err(reason) => eprintln!("peers: {reason}"),

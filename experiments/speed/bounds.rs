@@ -17,13 +17,7 @@ const SECONDS: f64 = 2.0;
 const MEMORY: f64 = 1.2;
 const SCORING: f64 = 5e6;
 /// How many times as long as our epoch a peer's must take at least.
-const TOOLS: [(&str, &str, f64); 5] = [
-    ("rax", "plain", 10.0),
-    ("torch", "plain", 30.0),
-    ("rax", "tuned", 10.0),
-    ("torch", "tuned", 30.0),
-    ("lightgbm", "tuned", 1.0),
-];
+const TOOLS: [(&str, &str, f64); 3] = [("rax", "plain", 10.0), ("torch", "plain", 30.0), ("lightgbm", "tuned", 1.0)];
 
 /// No bound is set for the truncated objective's time on a long list, only for its growth.
 const TIMED: usize = 2;
@@ -53,7 +47,7 @@ pub fn claims(session: &Session) -> Vec<Claim> {
     bound("error".into(), statement.into(), format!("<= {ERROR:.0e}"));
     bound("roofline".into(), format!("epoch of {MAIN}: times the roofline"), format!("<= {ROOFLINE}"));
     bound("threads".into(), "the same epoch: two threads against one".into(), format!(">= {TWO_THREADS}"));
-    widths::claims(&mut bound);
+    widths::claims(session.options.contains_key(PEERS), &mut bound);
     for (objective, longest) in LONG.into_iter().zip(sizes.longest).take(TIMED) {
         let statement = format!("{objective} for one list of {longest} documents: seconds");
         bound(format!("seconds {objective}"), statement, format!("< {SECONDS}"));
@@ -102,7 +96,8 @@ pub fn evidence(session: &Session, found: &Measured) -> Vec<(String, Evidence)> 
         _ => None,
     };
     given("threads".into(), ratio.map(|ratio| (format!("{ratio:.2}"), ratio >= TWO_THREADS)));
-    widths::evidence(&found.widths, found.data.documents, &found.limits[0], &mut given);
+    let peers = found.peers.as_deref().unwrap_or_default();
+    widths::evidence(&found.widths, peers, found.data.documents, &found.limits[0], &mut given);
     let steep = |slope: Option<f64>, most: f64| slope.map(|slope| (format!("{slope:.3}"), slope <= most));
     for (place, long) in found.long.iter().enumerate() {
         if place < TIMED {

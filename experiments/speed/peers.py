@@ -3,15 +3,17 @@
 
     python3 peers.py --make-venv DIR      makes a virtual environment with the peers
     DIR/bin/python peers.py --data DATA [--only rax,torch] [--quick] [--check] [--threads N]
+    DIR/bin/python peers.py --data DATA --peer rax --ask      trains the nets that stdin asks for
 
-DATA holds shape.json, features.f32, labels.f32, offsets.u64 (little-endian) and data.svm. One JSON object
-a line goes to stdout, everything else to stderr. Every peer runs in a process of its own, so that no thread
-pool disturbs another's times. A time is the minimum over the repeats. Compilation and binning are not timed.
+DATA contains shape.json, features.f32, labels.f32, offsets.u64 (little-endian) and data.svm. Results are written to
+stdout, one JSON object per line, everything else to stderr. Every peer runs in its own process, so that thread pools do
+not disturb each other. A time is the minimum over the repeats. Compilation and binning are not timed.
 
-The neural peers come in two forms. "plain" is how they are used: every epoch shuffles the queries and pads them
-while the clock runs, torch to the longest query of a batch, rax to the longest of all, for jit wants one shape.
-"tuned" is as fast as they were made to go here, and favours them: queries of like length together, padded before
-the clock starts, the same batches every epoch.
+The neural peers are measured for each width and batch size that a line of stdin asks for, {"form": "tuned", "units": 10,
+"batch": 10}; without --ask, for all of them. Zero units are a linear net. They come in two forms. "plain" is how they are
+used: every epoch shuffles the queries and pads them during the measurement, torch to the longest query of a batch, rax to
+the longest of all, because jit compiles one shape. "tuned" is as fast as we could make them, and favours them: queries of
+similar length are batched and padded before the measurement, and every epoch has the same batches.
 """
 import argparse
 import importlib
@@ -31,8 +33,11 @@ PACKAGES = ["torch==2.15.0", "jax==0.10.2", "jaxlib==0.10.2", "rax==0.4.0", "opt
             "xgboost==3.2.0", "scikit-learn==1.9.1", "numpy==2.4.6"]  # these work together, Python 3.11 or newer
 MODULES = {"rax": ["jax", "optax", "rax"], "torch": ["torch"], "lightgbm": ["lightgbm"], "xgboost": ["xgboost"],
            "sklearn": ["sklearn"]}
-BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]  # queries
-MAX_CELLS = 120_000_000  # of one padded (batch, L, L) tensor: several must fit in memory
+CELLS = [{"form": form, "units": units, "batch": batch}  # one thousand queries in the benchmark's data
+         for form, widths in [("plain", [10]), ("tuned", [0, 10, 64, 256])] for units in widths
+         for batch in [1, 10, 100, 1000]]
+MAX_CELLS = 400_000_000  # of one padded (batch, L, L) tensor: several must fit in memory
+SHAPES = 8  # padded lengths that rax is compiled for in the tuned form
 LEARNING_RATE = 1e-3
 
 
@@ -59,7 +64,7 @@ class Bench:
 
     def __init__(self, peer, version, options, out):
         self.peer, self.version, self.out, self.lines = peer, version, out, []
-        self.quick, self.check, self.threads = options.quick, options.check, options.threads
+        self.quick, self.check, self.threads, self.ask = options.quick, options.check, options.threads, options.ask
         self.repeats, self.rounds = (1, 2) if self.quick else (5, 10)
         self.random = np.random.default_rng(0)
         with open(os.path.join(options.data, "shape.json")) as file:
@@ -73,14 +78,15 @@ class Bench:
         self.spans = list(zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist()))
         assert len(self.y) == self.documents == self.offsets[-1] and len(self.lengths) == shape["queries"]
 
-    def add(self, task, seconds, repeats, note, objective=None, batch=None, form="tuned"):
-        say(f"{self.peer:9} {task:9} {seconds:9.4f} s  batch {batch}  {objective or ''}  {note}")
+    def add(self, task, seconds, repeats, note, objective=None, batch=None, form="tuned", units=None):
+        net = "" if units is None else f"{units} units, batch {batch}, {form}"
+        say(f"{self.peer:9} {task:9} {seconds:9.4f} s  {net} {objective or ''}  {note}")
         self.lines.append({"peer": self.peer, "version": self.version, "task": task, "objective": objective,
-                           "batch": batch, "seconds": seconds, "repeats": repeats, "best": False,
+                           "units": units, "batch": batch, "seconds": seconds, "repeats": repeats, "best": False,
                            "threads": self.threads, "form": form, "note": note})
 
     def task(self, name, run):
-        """Runs one task and prints its lines, the best of each objective marked; if it fails, says so."""
+        """Runs one task and prints its lines, the best of each objective marked; if it fails, prints the error."""
         try:
             run()
         except Exception as error:  # whatever a foreign library may raise: the other tasks go on
@@ -129,32 +135,27 @@ class Bench:
         """The same in a new random order."""
         return self.batches(size, shapes, self.random.permutation(len(self.lengths)))
 
-    def sweep(self, start, seconds, note, prepare, sizes=BATCHES, form="tuned"):
-        """Times epochs by batch size, those near `start` first, none begun after so many seconds.
-        `prepare(size)` gives two functions: train one epoch; score all documents. Returns the best size."""
-        begun, slow, best = time.perf_counter(), set(), (float("inf"), start)
-        sizes = sorted(sizes, key=lambda size: max(size / start, start / size))
-        for size in sizes[:2] if self.quick else sizes:
-            why = ("slower" if (size > start) in slow else "no time" if time.perf_counter() - begun > seconds else
-                   "too large" if size * int(self.lengths.max()) ** 2 > MAX_CELLS else None)
-            if why:
-                say(f"{self.peer}, {note}: batch {size} skipped ({why})")
-                continue
-            epoch, score = prepare(size)
-            before = self.ndcg10(score()) if self.check else None
-            epoch()  # warm-up: compiles and fills the caches
-            took, repeats = minimum(epoch, self.repeats, best[0])
-            self.add("epoch", took, repeats, note, "lambdarank:ndcg", size, form)
-            best = min(best, (took, size))
-            if took > 3 * best[0]:
-                slow.add(size > start)
-            if self.check:
-                for _ in range(3):
-                    epoch()
-                after = self.ndcg10(score())
-                say(f"check: {self.peer} batch {size}: NDCG@10 {before:.4f}, after {repeats + 4} epochs {after:.4f}")
-                assert after > before, "an epoch must train"
-        return best[1]
+    def epochs(self, prepare):
+        """Times an epoch of each net that is asked for. `prepare(form, units, batch)` gives functions that train one epoch
+        and score all documents, and a note."""
+        for cell in map(json.loads, sys.stdin) if self.ask else CELLS:
+            self.task("epoch", lambda: self.epoch(prepare, **cell))
+
+    def epoch(self, prepare, form, units, batch):
+        batch = min(batch, len(self.lengths))
+        if batch * int(self.lengths.max()) ** 2 > MAX_CELLS:
+            raise MemoryError(f"pairs of {batch} queries padded to {self.lengths.max()} documents")
+        epoch, score, note = prepare(form, units, batch)
+        before = self.ndcg10(score()) if self.check else None
+        epoch()  # warm-up: compiles and fills the caches
+        took, repeats = minimum(epoch, self.repeats, budget=3.0)
+        self.add("epoch", took, repeats, note, "lambdarank:ndcg", batch, form, units)
+        if self.check:
+            for _ in range(3):
+                epoch()
+            after = self.ndcg10(score())
+            say(f"check: {self.peer}: NDCG@10 {before:.4f}, after {repeats + 4} epochs {after:.4f}")
+            assert after > before, "an epoch must train"
 
     def trees(self, kinds, update, predict, note):
         """Epoch and score of a tree booster: `kinds` gives (objective, booster, note); the last one scores."""
@@ -220,10 +221,11 @@ def run_torch(bench):
         p = torch.sigmoid(pair(-s, -s) * gain.sign()) * gain * pair(d, d).abs() * valid[:, None, :]
         return -p.sum(2) * valid
 
-    def network():
+    def network(units=bench.hidden):
         torch.manual_seed(0)
-        return torch.nn.Sequential(torch.nn.Linear(bench.features, bench.hidden), torch.nn.Sigmoid(),
-                                   torch.nn.Linear(bench.hidden, 1))
+        if units == 0:
+            return torch.nn.Linear(bench.features, 1)
+        return torch.nn.Sequential(torch.nn.Linear(bench.features, units), torch.nn.Sigmoid(), torch.nn.Linear(units, 1))
 
     def tensors(batches):
         made = []
@@ -236,8 +238,8 @@ def run_torch(bench):
             made.append((x, ~mask, gains.masked_fill(~mask, -1e9), gains.masked_fill(~mask, 1e9), gains, mask.float()))
         return made
 
-    def prepare(size, kernel, plain=False):
-        net = network()
+    def prepare(form, units, size):
+        plain, net = form == "plain", network(units)
         optimizer = torch.optim.Adam(net.parameters(), LEARNING_RATE, fused=True)
         batches = None if plain else tensors(bench.batches(size))
 
@@ -247,7 +249,7 @@ def run_torch(bench):
                 with torch.no_grad():
                     s = scores.detach()
                     d = discounts[s.masked_fill(padding, -1e30).argsort(1, descending=True).argsort(1)]
-                    gradient = kernel(s, up, down, d, gains, valid)
+                    gradient = (loss_gradient if plain else kernel)(s, up, down, d, gains, valid)
                     if bench.check:
                         expected = loss_gradient(s, up, down, d, gains, valid)
                         torch.testing.assert_close(gradient, expected, rtol=1e-3, atol=1e-5)
@@ -255,24 +257,24 @@ def run_torch(bench):
                 scores.backward(gradient / len(x))
                 optimizer.step()
 
-        return epoch, lambda: net(torch.from_numpy(bench.x)).detach().numpy()[:, 0]
+        notes = {compiled: "lambdas by torch.compile", lambdas: "lambdas without autograd"}
+        note = "autograd through padded pair tensors, shuffled" if plain else notes[kernel]
+        return epoch, lambda: net(torch.from_numpy(bench.x)).detach().numpy()[:, 0], note
 
-    def epochs():
-        note = "autograd through padded pair tensors, shuffled"
-        bench.sweep(4, 60, note, lambda size: prepare(size, loss_gradient, True), form="plain")
-        for kernel, note in [(loss_gradient, "autograd through padded pair tensors"),
-                             (lambdas, "lambdas without autograd"), (compiled, "lambdas by torch.compile")]:
-            try:
-                bench.sweep(32, 40, note, lambda size: prepare(size, kernel))
-            except Exception as error:  # torch.compile wants a C++ compiler
-                say(f"torch, {note}: {type(error).__name__}: {str(error)[:300]}")
+    kernel = compiled
+    try:
+        three = torch.rand(1, 3)
+        compiled(three, three, three, three, three, three)
+    except Exception as error:  # torch.compile needs a C++ compiler
+        say(f"torch.compile: {type(error).__name__}: {str(error)[:300]}")
+        kernel = lambdas
 
     @torch.no_grad()
     def score():
         net, x = network(), torch.from_numpy(bench.x)
         bench.add("score", *minimum(lambda: net(x), 2 * bench.repeats), "forward of all documents at once")
 
-    bench.task("epoch", epochs)
+    bench.epochs(prepare)
     bench.task("score", score)
 
 
@@ -286,7 +288,7 @@ def run_rax(bench):
     weight = functools.partial(rax.dcg_lambdaweight, normalize=True)
 
     def forward(net, x):
-        return jax.nn.sigmoid(x @ net["w1"] + net["b1"]) @ net["w2"] + net["b2"]
+        return (jax.nn.sigmoid(x @ net["w1"] + net["b1"]) if "w1" in net else x) @ net["w2"] + net["b2"]
 
     def loss_of(net, x, y, mask):
         loss = rax.pairwise_logistic_loss(forward(net, x), y, where=mask, lambdaweight_fn=weight, reduce_fn=jnp.sum)
@@ -297,13 +299,15 @@ def run_rax(bench):
         updates, moments = optimizer.update(jax.grad(loss_of)(net, *batch), moments, net)
         return optax.apply_updates(net, updates), moments
 
-    def prepare(size, shapes):
+    def prepare(form, units, size):
+        plain = form == "plain"
         keys = jax.random.split(jax.random.key(0), 2)
         draw = lambda key, shape: jax.random.normal(key, shape) / shape[0] ** 0.5
-        net = {"w1": draw(keys[0], (bench.features, bench.hidden)), "b1": jnp.zeros(bench.hidden),
-               "w2": draw(keys[1], (bench.hidden,)), "b2": jnp.zeros(())}
+        net = {"w2": draw(keys[1], (units or bench.features,)), "b2": jnp.zeros(())}
+        if units:
+            net |= {"w1": draw(keys[0], (bench.features, units)), "b1": jnp.zeros(units)}
         state = net, optimizer.init(net)
-        batches = None if shapes == 1 else [tuple(map(jnp.asarray, batch)) for batch in bench.batches(size, shapes)]
+        batches = None if plain else [tuple(map(jnp.asarray, batch)) for batch in bench.batches(size, SHAPES)]
         train = jax.jit(step, donate_argnums=0)
 
         def epoch():
@@ -312,18 +316,11 @@ def run_rax(bench):
                 state = train(state, tuple(map(jnp.asarray, batch)))
             jax.block_until_ready(state)
 
-        return epoch, lambda: np.asarray(forward(state[0], bench.x))
+        form = "one padded length, shuffled" if plain else f"at most {SHAPES} padded lengths"
+        note = "pairwise_logistic_loss with dcg_lambdaweight, " + form
+        return epoch, lambda: np.asarray(forward(state[0], bench.x)), note
 
-    def epochs():
-        # Every shape costs a second of compilation: few for the search, more for the batch size that it finds.
-        note = "pairwise_logistic_loss with dcg_lambdaweight, at most {} padded lengths"
-        bench.sweep(2, 60, note.format(1) + ", shuffled", lambda size: prepare(size, 1), form="plain")
-        few = 2 if bench.quick else 8
-        best = bench.sweep(8, 70, note.format(few), lambda size: prepare(size, few))
-        if not bench.quick:
-            bench.sweep(best, 70, note.format(20), lambda size: prepare(size, 20), [best])
-
-    bench.task("epoch", epochs)
+    bench.epochs(prepare)
 
 
 def run_lightgbm(bench):
@@ -396,6 +393,7 @@ def run_peer(peer, options):
     """In the peer's own process: what libraries print goes to stderr, our lines alone to stdout."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    os.environ |= {"OMP_NUM_THREADS": str(options.threads), "JAX_PLATFORMS": "cpu"}
     try:
         modules = [importlib.import_module(name) for name in MODULES[peer]]
     except Exception as error:
@@ -404,11 +402,9 @@ def run_peer(peer, options):
 
 
 def run_all(options):
-    environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads), "JAX_PLATFORMS": "cpu"}
     for peer in options.only.split(",") if options.only else MODULES:
         begun = time.perf_counter()
-        code = subprocess.run([sys.executable, os.path.abspath(__file__), "--peer", peer, *sys.argv[1:]],
-                              env=environment).returncode
+        code = subprocess.run([sys.executable, os.path.abspath(__file__), "--peer", peer, *sys.argv[1:]]).returncode
         if code != 0:
             emit(sys.stdout, {"peer": peer, "missing": f"its process ended with code {code}"})
         say(f"{peer}: {time.perf_counter() - begun:.0f} s in all")
@@ -433,7 +429,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one repeat, two batch sizes: a smoke test")
     parser.add_argument("--check", action="store_true", help="also check that the peers learn (spoils the times)")
     parser.add_argument("--threads", type=int, default=usable, help="of every peer (default: all, here %(default)s)")
-    parser.add_argument("--peer", choices=list(MODULES), help=argparse.SUPPRESS)
+    parser.add_argument("--peer", choices=list(MODULES), help="measure this peer in this process")
+    parser.add_argument("--ask", action="store_true", help="measure the nets that lines of stdin ask for")
     options = parser.parse_args()
     if options.make_venv:
         make_venv(options.make_venv)

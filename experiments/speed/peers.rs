@@ -1,12 +1,14 @@
 //! Other tools on the same bytes, timed by a Python script in a virtual environment of its own.
 
+use super::HIDDEN;
 use super::row::Row;
 use anyhow::{Context, bail};
 use burnrank::internal::text::{Table, three_digits};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader};
+use serde_json::json;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// One line of the script: a time, or why there is none.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,6 +20,9 @@ pub struct Peer {
     pub task: Option<String>,
     #[serde(default)]
     pub objective: Option<String>,
+    /// Hidden units of a net, 0 if it is linear.
+    #[serde(default)]
+    pub units: Option<usize>,
     #[serde(default)]
     pub batch: Option<usize>,
     #[serde(default)]
@@ -36,13 +41,12 @@ pub struct Peer {
     pub missing: Option<String>,
 }
 
-/// Makes the environment if it is not there, and runs all peers.
-pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
-    let script = script()?;
+/// The Python of the environment, which is made if it does not exist.
+fn python(venv: &Path, script: &Path) -> anyhow::Result<PathBuf> {
     let python = venv.join("bin/python");
     if !python.exists() {
         eprintln!("peers: making a virtual environment in {} (once; some minutes)", venv.display());
-        let made = Command::new("python3").arg(&script).arg("--make-venv").arg(venv).stdout(Stdio::null()).status();
+        let made = Command::new("python3").arg(script).arg("--make-venv").arg(venv).stdout(Stdio::null()).status();
         let made = made.context("cannot start python3: install it, or leave out the setting peers")?;
         if !made.success() {
             bail!(
@@ -51,27 +55,90 @@ pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
             );
         }
     }
+    Ok(python)
+}
+
+/// Starts the script.
+fn start(venv: &Path, data: &Path, quick: bool, more: &[&str]) -> anyhow::Result<Child> {
+    let script = script()?;
+    let python = python(venv, &script)?;
     let mut command = Command::new(&python);
-    command.arg(&script).arg("--data").arg(data).stdout(Stdio::piped());
+    command.arg(&script).arg("--data").arg(data).args(more).stdin(Stdio::piped()).stdout(Stdio::piped());
     if quick {
         command.arg("--quick");
     }
     let remedy = || format!("cannot run {}: remove {} to have it made anew", python.display(), venv.display());
-    let mut child = command.spawn().with_context(remedy)?;
-    let mut all = vec![];
-    if let Some(output) = child.stdout.take() {
-        for line in BufReader::new(output).lines() {
-            // Lines of libraries that talk on stdout are not ours.
-            if let Ok(peer) = serde_json::from_str::<Peer>(&line?) {
-                all.push(peer);
+    command.spawn().with_context(remedy)
+}
+
+/// A peer that trains the nets it is asked for, in its own process.
+pub struct NetPeer {
+    name: &'static str,
+    child: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+/// Peers that train nets.
+pub const NETS: [&str; 2] = ["rax", "torch"];
+
+impl NetPeer {
+    pub fn start(name: &'static str, venv: &Path, data: &Path, quick: bool) -> anyhow::Result<NetPeer> {
+        let mut child = start(venv, data, quick, &["--peer", name, "--ask"])?;
+        let questions = child.stdin.take().context("no stdin")?;
+        let answers = BufReader::new(child.stdout.take().context("no stdout")?);
+        Ok(NetPeer { name, child, questions, answers })
+    }
+
+    /// Times an epoch of a net of one or two layers.
+    pub fn epoch(&mut self, form: &str, units: usize, batch: usize) -> anyhow::Result<Peer> {
+        writeln!(self.questions, "{}", json!({ "form": form, "units": units, "batch": batch }))?;
+        self.questions.flush()?;
+        let answer = self.answer()?.with_context(|| format!("{} ended early", self.name))?;
+        Ok(Peer { form: Some(form.into()), units: Some(units), batch: Some(batch), ..answer })
+    }
+
+    /// Measures what the peer does besides training.
+    pub fn finish(self) -> anyhow::Result<Vec<Peer>> {
+        let NetPeer { mut child, questions, answers, .. } = self;
+        drop(questions);
+        let all = peers_of(answers);
+        child.wait()?;
+        all
+    }
+
+    fn answer(&mut self) -> anyhow::Result<Option<Peer>> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.answers.read_line(&mut line)? == 0 {
+                return Ok(None);
+            }
+            if let Ok(peer) = serde_json::from_str(&line) {
+                return Ok(Some(peer));
             }
         }
     }
+}
+
+/// All results in the output of the script.
+fn peers_of(output: impl BufRead) -> anyhow::Result<Vec<Peer>> {
+    let mut all = vec![];
+    for line in output.lines() {
+        // Libraries may print lines of their own.
+        all.extend(serde_json::from_str::<Peer>(&line?).ok());
+    }
+    Ok(all)
+}
+
+/// Runs the peers that do not train nets.
+pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
+    let mut child = start(venv, data, quick, &["--only", "lightgbm,xgboost,sklearn"])?;
+    let all = child.stdout.take().map(|output| peers_of(BufReader::new(output))).transpose()?.unwrap_or_default();
     let status = child.wait()?;
     if !status.success() && all.is_empty() {
         bail!(
-            "{} failed ({status}): see what it said above, or remove {} to have it made anew",
-            script.display(),
+            "the script of the peers failed ({status}): see its messages above, or remove {} to have it made again",
             venv.display()
         );
     }
@@ -98,20 +165,40 @@ pub fn counterpart<'a>(rows: &'a [Row], peer: &Peer) -> Option<&'a Row> {
     same.or_else(|| rows.iter().find(fits))
 }
 
-/// The fastest epoch of a peer in one form.
+/// The fastest epoch of a peer in one form, of trees or of the net with [`HIDDEN`] units.
 pub fn fastest_epoch(peers: &[Peer], name: &str, form: &str) -> Option<f64> {
     let fits = |peer: &&Peer| peer.peer == name && peer.task.as_deref() == Some("epoch");
     let epochs = peers.iter().filter(fits).filter(|peer| peer.form.as_deref() == Some(form));
+    let epochs = epochs.filter(|peer| peer.units.is_none_or(|units| units == HIDDEN));
     epochs.filter_map(|peer| peer.seconds).min_by(f64::total_cmp)
 }
 
-/// The best of each peer and task beside ours.
+/// The epoch of a net by a peer in one form.
+pub fn epoch(peers: &[Peer], (name, form): (&str, &str), units: usize, batch: usize) -> Option<f64> {
+    let asked = (Some(form), Some(units), Some(batch));
+    let fits = |peer: &&Peer| peer.peer == name && (peer.form.as_deref(), peer.units, peer.batch) == asked;
+    peers.iter().find(fits)?.seconds
+}
+
+/// Marks the fastest batch size of each net.
+pub fn mark_best(peers: &mut [Peer]) {
+    for place in 0..peers.len() {
+        let own = peers[place].clone();
+        let same = |peer: &&Peer| (&peer.peer, &peer.form, peer.units) == (&own.peer, &own.form, own.units);
+        if own.units.is_some() {
+            let fastest = peers.iter().filter(same).filter_map(|peer| peer.seconds).min_by(f64::total_cmp);
+            peers[place].best = own.seconds.is_some() && own.seconds == fastest;
+        }
+    }
+}
+
+/// The best of each peer and task beside ours, epochs of nets excepted.
 pub fn table(peers: &[Peer], rows: &[Row]) -> Table {
     let columns = ["peer", "what", "form", "queries per batch", "seconds", "burnrank", "times as long", "note"];
-    let mut table = Table::titled("Peers on the same data in the same run, each at its best batch size:", &columns);
+    let mut table = Table::titled("Other work of peers on the same data in the same run:", &columns);
     // What others say must not end a cell or a line.
     let plain = |cells: [String; 8]| cells.map(|cell| cell.replace(['|', '\n'], " "));
-    for peer in peers {
+    for peer in peers.iter().filter(|peer| peer.units.is_none()) {
         let name = format!("{} {}", peer.peer, peer.version.as_deref().unwrap_or("")).trim_end().to_owned();
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let what = format!("{} {}", text(&peer.task), text(&peer.objective)).trim().to_owned();
@@ -180,9 +267,16 @@ mod tests {
     #[test]
     fn the_fastest_epoch_is_over_all_batch_sizes() {
         let line = |batch, seconds| {
-            let text = format!(r#"{{"peer":"rax","task":"epoch","form":"plain","batch":{batch},"seconds":{seconds}}}"#);
+            let text = format!(
+                r#"{{"peer":"rax","task":"epoch","form":"plain","units":{HIDDEN},"batch":{batch},"seconds":{seconds}}}"#
+            );
             peer(&text)
         };
+        let mut all = [line(1, 3.0), line(4, 2.0), line(8, 2.5), Peer { units: Some(64), ..line(1, 1.0) }];
+        mark_best(&mut all);
+        assert_eq!(all.map(|peer| peer.best), [false, true, false, true]);
+        assert_eq!(epoch(&[line(1, 3.0), line(4, 2.0)], ("rax", "plain"), HIDDEN, 1), Some(3.0));
+        assert_eq!(epoch(&[line(1, 3.0)], ("rax", "tuned"), HIDDEN, 1), None);
         assert_eq!(fastest_epoch(&[line(1, 3.0), line(4, 2.0)], "rax", "plain"), Some(2.0));
         assert_eq!(fastest_epoch(&[line(1, 3.0)], "rax", "tuned"), None);
         assert_eq!(fastest_epoch(&[line(1, 3.0)], "torch", "plain"), None);

@@ -23,6 +23,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
     let mut tables = vec![
         row::table(title, &found.rows, &found.limits[0]),
         super::widths::table(&found.widths, facts.documents, &found.limits[0]),
+        super::graph::table(&found.graph),
         limits(found),
         threads(found),
         memory(found),
@@ -34,15 +35,17 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
     let mut notes = vec![];
     let peers = found.peers.as_deref().unwrap_or_default();
     if !peers.is_empty() {
+        tables.push(super::widths::peer_table(&found.widths, peers, found.limits[0].threads));
         tables.push(peers::table(peers, &found.rows));
         execution.side_file("peers.svg", Some(&draw_peers(found, peers)?))?;
         notes.push("![an epoch of each tool](peers.svg)".into());
         notes.push(
-            "Peers are timed in two forms. *Plain* is how they are used: every epoch shuffles the queries and pads \
-             them while the clock runs, PyTorch to the longest query of a batch, Rax to the longest of all, for its \
-             compiler wants one shape. *Tuned* is as fast as we could make them go, and favours them: queries of like \
-             length together, padded before the clock starts, the same batches every epoch; for PyTorch also lambdas \
-             without autograd, and compiled. Ours shuffles and gathers every epoch."
+            "Each net is trained by burnrank, by the peers and by burnrank again, one after the other; the table has the \
+             minimum of all repeats. *Plain* is how peers are used: every epoch shuffles and pads the queries, PyTorch to \
+             the longest query of a batch, Rax to the longest of all, because its compiler needs one shape. *Tuned* is as \
+             fast as we could make them, and favours them: queries of similar length are batched and padded before the \
+             measurement, every epoch has the same batches, and all is compiled (`jit`, `torch.compile`); PyTorch also \
+             computes the lambdas without autograd. burnrank shuffles the queries every epoch."
                 .into(),
         );
     } else {
@@ -52,8 +55,8 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
         notes.push(format!("The peers could not be measured: {reason}."));
     }
     notes.push(
-        "Times depend on the machine and on what else it does, so a bound that is missed here is a reason to look, not \
-         a failure of the program."
+        "Times depend on the machine and on what else it does: a missed target is a reason to look, not a failure of the \
+         program."
             .into(),
     );
     let evidence = bounds::evidence(execution.session, found);
@@ -165,7 +168,8 @@ fn draw_peers(found: &Measured, peers: &[peers::Peer]) -> anyhow::Result<String>
             bars.push(Bar { name, seconds: row.timing.seconds, ours: true });
         }
     }
-    for peer in peers.iter().filter(|peer| peer.best && peer.task.as_deref() == Some("epoch")) {
+    let shown = |peer: &&peers::Peer| peer.best && peer.units.is_none_or(|units| units == HIDDEN);
+    for peer in peers.iter().filter(shown).filter(|peer| peer.task.as_deref() == Some("epoch")) {
         let batch = peer.batch.map_or(String::new(), |batch| format!(", {batch} queries per batch"));
         let version = peer.version.as_deref().unwrap_or("");
         // Boosted trees come with several choices of pairs.

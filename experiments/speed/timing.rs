@@ -22,6 +22,12 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// Of two rounds of repeats, the one with the lower minimum.
+    pub fn or_better(self, other: Timing) -> Timing {
+        let better = if other.seconds < self.seconds { other } else { self };
+        Timing { repeats: self.repeats + other.repeats, ..better }
+    }
+
     /// Of the seconds of each repeat.
     pub fn of(mut all: Vec<f64>) -> Timing {
         all.sort_by(f64::total_cmp);

@@ -12,7 +12,7 @@ use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
 use burnrank::data::QueryView;
 use burnrank::objective::{PairLoss, surrogate};
-use burnrank::{Batch, Dataset, Device, Init, Objective, Outputs, Ranker, RankerConfig, Tensor};
+use burnrank::{Batch, Device, Init, Objective, Outputs, Ranker, RankerConfig, Tensor};
 use std::sync::Arc;
 
 /// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
@@ -58,11 +58,6 @@ impl EveryPair {
         let (gradients, pairs) = self.gradients(&query)?;
         self.ranker = self.optimizer.step(1e-3, self.ranker.clone(), gradients);
         Ok(pairs)
-    }
-
-    /// The scores of all documents.
-    pub fn scores(&self, data: &Dataset) -> anyhow::Result<Vec<f32>> {
-        Ok(burnrank::score(&self.ranker.valid(), data, &self.device.clone().without_autodiff())?)
     }
 
     /// How far the gradient by every pair is from that by the lambdas of the documents (Eq. 7), for the weights of the first

@@ -2,16 +2,19 @@
 //!
 //! R. Caruana, S. Baluja, T. Mitchell: Using the Future to "Sort Out" the Present: Rankprop and Multitask Learning for Medical
 //! Risk Evaluation (NIPS 1996). Per query, documents are ranked by label and, within a label, by their current scores. The targets
-//! are these ranks, scaled to 0 to 1. The paper trains nets by backpropagation; for a linear net, as in the RankNet paper (2005,
-//! section 6.2), the least squares are solved exactly. Both steps then decrease the same squared error, so that training
-//! converges. Queries with equal labels would only confirm the current ranking and are left out.
+//! are these ranks, scaled to 0 to 1. The net is linear, as in the RankNet paper (2005, section 6.2). By default the least squares
+//! are solved exactly: both steps then decrease the same squared error, so that training converges. With a `rate` a round is, as in
+//! both papers, one epoch of stochastic gradient descent, document by document. Queries with equal labels would only confirm the
+//! current ranking and are left out.
 
 use super::algebra::{add, dot, scores, solve, step, sum};
+use super::prank::{CHECK_INTERVAL, dot as dot_row, shuffled};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
+use crate::name::Parameter;
 use crate::numeric::order::compare;
 use crate::setting::{Kinds, ModelKind};
 use crate::train::Learner;
@@ -22,7 +25,12 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "rankprop",
     help: "RankProp: regression on target ranks recomputed from the current scores",
     optimises: Some("the squared error of ranks from labels and current scores"),
-    parameters: &[],
+    parameters: &[Parameter::number(
+        "rate",
+        0.0,
+        0.0..=1000.0,
+        "learning rate of gradient descent, document by document; 0: exact least squares",
+    )],
     epochs: 100,
     patience: 20,
     learning_rate: 1.0,
@@ -41,6 +49,10 @@ const EXACT: f64 = 1e-10;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct RankProp {
     weights: Vec<f64>,
+    /// Learned by gradient descent only.
+    bias: f64,
+    /// Learning rate of gradient descent; 0 for exact least squares.
+    rate: f64,
     /// Squared error after the last round.
     error: Option<f64>,
 }
@@ -50,7 +62,7 @@ pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
         let message = "rankprop: no training query has documents with different labels, so there is nothing to learn";
         return Err(Error::Data(message.into()));
     }
-    Rounds::start(start, RankProp { weights: vec![0.0; start.train.n_features()], error: None })
+    Rounds::start(start, RankProp::new(start.train.n_features(), start.number("rate")))
 }
 
 /// Returns whether there are two different labels.
@@ -58,16 +70,52 @@ fn has_pairs(labels: &[f32]) -> bool {
     labels.iter().any(|label| *label != labels[0])
 }
 
+impl RankProp {
+    fn new(width: usize, rate: f64) -> RankProp {
+        RankProp { weights: vec![0.0; width], bias: 0.0, rate, error: None }
+    }
+
+    /// Target of each document, by its current score; `None` in queries with equal labels.
+    fn all_targets(&self, round: &Round<'_>, current: &[f64]) -> Result<Vec<Option<f64>>> {
+        let mut all = vec![None; round.train.n_documents()];
+        for query in round.train.queries().filter(|query| has_pairs(query.labels)) {
+            round.stop.check()?;
+            let mut values = vec![0.0; query.labels.len()];
+            targets(query.labels, &current[query.rows.clone()], &mut values);
+            all[query.rows].iter_mut().zip(values).for_each(|(target, value)| *target = Some(value));
+        }
+        Ok(all)
+    }
+
+    /// An epoch of stochastic gradient descent on the squared error of the targets.
+    fn descend(&mut self, round: &Round<'_>, targets: &[Option<f64>]) -> Result<RoundEnd> {
+        let width = round.train.n_features();
+        let mut error = 0.0;
+        for (place, document) in shuffled(round).into_iter().enumerate() {
+            if place % CHECK_INTERVAL == 0 {
+                round.stop.check()?;
+            }
+            let Some(target) = targets[document] else { continue };
+            let row = &round.train.features()[document * width..(document + 1) * width];
+            let residual = target - self.bias - dot_row(&self.weights, row);
+            add(&mut self.weights, row, self.rate * residual);
+            self.bias += self.rate * residual;
+            error += residual * residual;
+        }
+        Ok(RoundEnd { loss: error / round.train.n_queries() as f64, converged: false })
+    }
+}
+
 impl Baseline for RankProp {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let data = round.train;
         let current = scores(data, &self.weights);
-        let mut residual: Vec<f64> = vec![0.0; data.n_documents()];
-        for query in data.queries().filter(|query| has_pairs(query.labels)) {
-            round.stop.check()?;
-            targets(query.labels, &current[query.rows.clone()], &mut residual[query.rows]);
+        let targets = self.all_targets(round, &current)?;
+        if self.rate > 0.0 {
+            return self.descend(round, &targets);
         }
-        residual.iter_mut().zip(&current).for_each(|(residual, current)| *residual -= current);
+        let mut residual: Vec<f64> =
+            targets.iter().zip(&current).map(|(target, current)| target.unwrap_or(0.0) - current).collect();
         center(data, &mut residual);
         // In units of each feature's deviation the equations are well conditioned, whatever the scale of the features.
         let units = units(data);
@@ -168,7 +216,7 @@ mod tests {
         let labels = vec![0.0, 1.0, 2.0, 1.0, 0.0];
         let data = Dataset::new(2, rows.concat(), labels.clone(), vec![("a".into(), 5)]).unwrap();
         let (metric, stop) = (metric::parse("ndcg").unwrap(), Stop::new());
-        let mut system = RankProp { weights: vec![0.0; 2], error: None };
+        let mut system = RankProp::new(2, 0.0);
         system.round(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
         let mut target = [0.0; 5];
         targets(&labels, &[0.0; 5], &mut target);
@@ -183,6 +231,37 @@ mod tests {
         }
     }
 
+    /// With a small learning rate, an epoch takes one step against the gradient of the squared error, up to terms of second order.
+    #[test]
+    fn an_epoch_of_descent_follows_the_gradient() {
+        let (features, labels) = (vec![0.2f32, 0.9, 0.7, 0.1, 0.5, 0.4], vec![0.0, 2.0, 1.0]);
+        let queries = vec![("a".into(), 3), ("b".into(), 2)];
+        // The documents of the second query have equal labels and no targets.
+        let both = [features.clone(), vec![9.0; 4]].concat();
+        let data = Dataset::new(2, both, [labels, vec![1.0; 2]].concat(), queries).unwrap();
+        let (metric, stop) = (metric::parse("ndcg").unwrap(), Stop::new());
+        let rate = 1e-6;
+        let mut system = RankProp { weights: vec![0.3, -0.2], bias: 0.1, ..RankProp::new(2, rate) };
+        let before = system.clone();
+        let end = system.round(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
+        // Labels 0, 2, 1 without ties: ranks 0, 2, 1.
+        let rows: Vec<[f64; 2]> = features.chunks(2).map(|row| [f64::from(row[0]), f64::from(row[1])]).collect();
+        let residuals: Vec<f64> = rows
+            .iter()
+            .zip([0.0, 1.0, 0.5])
+            .map(|(row, target)| target - (0.3 * row[0] - 0.2 * row[1] + 0.1))
+            .collect();
+        for feature in 0..2 {
+            let descent: f64 = rows.iter().zip(&residuals).map(|(row, residual)| row[feature] * residual).sum();
+            let change = (system.weights[feature] - before.weights[feature]) / rate;
+            assert!((change - descent).abs() < 1e-5, "{change}, expected {descent}");
+        }
+        let change = (system.bias - before.bias) / rate;
+        assert!((change - residuals.iter().sum::<f64>()).abs() < 1e-5, "{change}");
+        let error: f64 = residuals.iter().map(|residual| residual * residual).sum();
+        assert!((end.loss - error / 2.0).abs() < 1e-5 && !end.converged);
+    }
+
     #[test]
     fn the_error_decreases_until_convergence() {
         let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32;
@@ -191,7 +270,7 @@ mod tests {
         let labels = features.chunks(3).enumerate().map(label).collect();
         let data = Dataset::new(3, features, labels, (0..40).map(|i| (i.to_string(), 7)).collect()).unwrap();
         let (metric, stop) = (metric::parse("ndcg").unwrap(), Stop::new());
-        let mut system = RankProp { weights: vec![0.0; 3], error: None };
+        let mut system = RankProp::new(3, 0.0);
         let mut last = f64::INFINITY;
         for number in 1..100 {
             let round = Round { train: &data, metric: &*metric, number, seed: 1, stop: &stop };

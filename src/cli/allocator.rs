@@ -1,4 +1,4 @@
-//! A global allocator that prints an error instead of aborting when the system is out of memory.
+//! An allocator that prints an error instead of aborting when the system is out of memory.
 //!
 //! Large allocations are checked with `burnrank::memory` first. This handles all others.
 
@@ -7,13 +7,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-#[global_allocator]
-static MEMORY: Memory = Memory;
-
-struct Memory;
+/// The system's allocator, but the program ends with an error message when memory runs out. The `burnrank` program uses it as its
+/// global allocator.
+#[derive(Debug)]
+pub struct ReportingAllocator;
 
 // SAFETY: all calls are forwarded unchanged to the system's allocator, and its results are returned.
-unsafe impl GlobalAlloc for Memory {
+unsafe impl GlobalAlloc for ReportingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller upholds the contract of this function.
         checked(unsafe { System.alloc(layout) }, layout.size())

@@ -102,7 +102,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let (folder, architecture) = (args.model.display(), &model.info.ranker.architecture);
         format!("{folder}: the model is {architecture}, but certify needs a linear net or an mlp")
     })?;
-    let data = scaled(&model, input::read_data(&args.data, &args.reading)?, &input::name(&args.data))?;
+    let data =
+        scaled(&model, input::read_data(&args.data, &args.reading.for_model(&model))?, &input::name(&args.data))?;
     data.load()?;
     note_unreached(&input::name(&args.data), std::slice::from_ref(&metric), data.labels(), data.offsets());
     let bar = |what: &str| Bar::new(what, Unit::Share);
@@ -170,7 +171,7 @@ fn steps(set: &str) -> anyhow::Result<Vec<f64>> {
 pub fn scaled(model: &Model, data: Dataset, name: &str) -> anyhow::Result<Dataset> {
     let width = data.n_features();
     let data = model.scaled(data).with_context(|| name.to_owned())?;
-    widths::note_filled(name, width, model.info.ranker.features);
+    widths::note_filled(name, width, model.info.n_features());
     Ok(data)
 }
 

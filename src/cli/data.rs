@@ -4,7 +4,7 @@ use super::data_problems::DataProblem;
 use super::input::{self, ReadArgs};
 use super::pairs::EffectivePairs;
 use super::prose::paragraph;
-use super::statistics::{LabelCount, Labels, Statistics};
+use super::statistics::{LabelCount, Labels, MissingValues, Statistics};
 use super::ui::{self, Align, Bar, Table, count, counted, heading, percent, printable};
 use burnrank::data::cache::{self, CacheInfo};
 use burnrank::data::{FeatureNames, find_folds};
@@ -175,7 +175,7 @@ fn shared(fold: &str, split: &str, other: &str, queries: usize) -> Option<DataPr
 }
 
 fn file_text(file: &File) -> String {
-    let Statistics { documents_per_query: sizes, labels, .. } = &file.statistics;
+    let Statistics { documents_per_query: sizes, labels, missing_values: missing, .. } = &file.statistics;
     let first = file.statistics.first_index;
     let last = (first + file.statistics.features).saturating_sub(1);
     let rows = [
@@ -192,7 +192,8 @@ fn file_text(file: &File) -> String {
             ),
         ),
         ("features", count(file.statistics.features), format!("indices {first} to {last}")),
-        ("missing", count(file.statistics.missing_features.len()), "features that are 0 everywhere".into()),
+        ("missing", count(missing.iter().map(|missing| missing.documents).sum()), missing_text(missing)),
+        ("zero", count(file.statistics.zero_features.len()), "features that are 0 everywhere".into()),
         ("constant", count(file.statistics.constant_features.len()), "features with one nonzero value".into()),
         (
             "duplicates",
@@ -212,11 +213,41 @@ fn file_text(file: &File) -> String {
     }
     text.push('\n');
     text.push_str(&labels_text(labels));
+    if !missing.is_empty() {
+        text += &format!("\n{}\n{}", heading("Missing values"), missing_table(&file.statistics));
+    }
     if !file.effective_pairs.is_empty() {
         text.push_str(&format!("\n{}\n", heading("Pairs")));
         file.effective_pairs.iter().for_each(|pairs| text.push_str(&(pairs.text() + "\n")));
     }
     text + &warnings_text(&file.warnings)
+}
+
+fn missing_text(missing: &[MissingValues]) -> String {
+    match missing.len() {
+        0 => "missing values".into(),
+        features => format!("missing values, of {}", counted(features, "feature", "features")),
+    }
+}
+
+/// Maximum number of features with missing values to list.
+const MAX_LISTED: usize = 20;
+
+/// The features with missing values, the most frequent first.
+fn missing_table(statistics: &Statistics) -> String {
+    let mut table = Table::new(&[("feature", Align::Left), ("documents", Align::Right), ("share", Align::Right)]);
+    let mut missing: Vec<&MissingValues> = statistics.missing_values.iter().collect();
+    missing.sort_by_key(|missing| std::cmp::Reverse(missing.documents));
+    for MissingValues { feature, documents, share } in missing.iter().take(MAX_LISTED).copied() {
+        let name = statistics.feature_names.get(feature - statistics.first_index);
+        let name = name.map_or_else(|| feature.to_string(), |name| printable(name));
+        table.row([name, count(*documents), percent(*share)]);
+    }
+    let more = match missing.len().saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        more => format!("and {} more\n", count(more)),
+    };
+    ui::table(&table) + &more
 }
 
 /// Describes a cache.

@@ -81,7 +81,7 @@ impl From<&Statistics> for Essentials {
         Essentials {
             features: statistics.features,
             first_index: statistics.first_index,
-            first_is_missing: statistics.missing_features.first() == Some(&statistics.first_index),
+            first_is_missing: statistics.zero_features.first() == Some(&statistics.first_index),
             labels: (statistics.labels.min, statistics.labels.max),
             line: None,
             has_pairs: statistics.queries_with_one_document + statistics.queries_with_equal_labels < statistics.queries,
@@ -117,8 +117,14 @@ impl Statistics {
                 "runs and qrels need unique ids: correct them",
             );
         }
-        if !self.missing_features.is_empty() {
-            let features = self.listed(&self.missing_features);
+        let without_values: Vec<usize> =
+            self.missing_values.iter().filter(|missing| missing.share == 1.0).map(|missing| missing.feature).collect();
+        if !without_values.is_empty() {
+            let features = self.listed(&without_values);
+            add(format!("missing everywhere: {features}"), "harmless, but nothing can be learned from them");
+        }
+        if !self.zero_features.is_empty() {
+            let features = self.listed(&self.zero_features);
             add(format!("0 everywhere: {features}"), "harmless, but nothing can be learned from them");
         }
         if !self.constant_features.is_empty() {

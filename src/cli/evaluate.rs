@@ -150,7 +150,7 @@ fn scored_data(data_path: &Path, scores_path: &Path, args: &Args) -> anyhow::Res
 fn model_on_data(data_path: &Path, folder: &Path, args: &Args) -> anyhow::Result<(Ranking, Sources, Vec<String>)> {
     let model = Model::load(folder, &device::open("auto")?)?;
     warnings::print(&model, folder);
-    let data = input::read_data(data_path, &args.reading)?;
+    let data = input::read_data(data_path, &args.reading.for_model(&model))?;
     let data_name = input::name(data_path);
     let bar = Bar::working("scoring");
     let ranking = Ranking::of_model(&model, &data, &data_name, &args.evaluation)?;

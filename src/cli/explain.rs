@@ -96,8 +96,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut model = Model::load(&args.model, &device::open("auto")?)?;
     let names =
         args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.reading.first_index)).transpose()?;
-    let names = names.map(|names| names.of_width(model.info.ranker.features)).transpose()?;
-    let mut data = input::read_data(&args.data, &args.reading)?;
+    let names = names.map(|names| names.of_width(model.info.n_features())).transpose()?;
+    let mut data = input::read_data(&args.data, &args.reading.for_model(&model))?;
     if let Some(names) = names {
         // The columns of a table are matched by the names that the model was trained with.
         data = widths::fit_model(data, &model, &input::name(&args.data))?.without_feature_names();
@@ -143,7 +143,7 @@ pub fn explain_model(
     let explanation =
         explain(model, data, metric, baseline, options, &progress).with_context(|| data_name.to_owned())?;
     drop(bar);
-    widths::note_filled(data_name, width, model.info.ranker.features);
+    widths::note_filled(data_name, width, model.info.n_features());
     Ok(explanation)
 }
 

@@ -17,9 +17,8 @@ Examples:
   burnrank export --model model --format solr -o model.json
   burnrank export --model model --format c -o - | cc -O2 -c -x c -
 
-Without --feature-names, features have the names of the training data, or f1, f2, ... Solr and Elasticsearch only support \
-scaling by (x - a) / b, and most engines score one document at a time: 'burnrank train --for solr' selects only what Solr \
-supports.";
+Without --feature-names, features have the names of the training data, or f1, f2, ... Search engines score one \
+document at a time: 'burnrank train --for solr' selects only what Solr supports.";
 
 fn after_help() -> String {
     let rows = FORMATS.iter().map(|row| format!("  {:<15}{}\n", row.name, row.help));
@@ -63,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let model = Model::load(&args.model, &device::open("auto")?)?;
     let mut request = Request::new(&model, &name(if to_stdout { &args.model } else { &args.out }));
     if let Some(names) = names {
-        request.feature_names = names.of_width(model.info.ranker.features)?;
+        request.feature_names = names.of_width(model.info.n_features())?;
     }
     let exported = args.format.export(&request)?;
     let files = write(args, &out, &exported)?;

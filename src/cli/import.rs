@@ -22,7 +22,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let mut forest = Forest::read(&args.file)?;
     let file = input::name(&args.file);
-    let notes = forest.notes().to_vec();
+    let mut notes = forest.notes().to_vec();
     if args.reading.first_index == 0 {
         forest = forest.without_first_column().with_context(|| format!("{file}: --first-index 0"))?;
     }
@@ -31,6 +31,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return Err(protect::exists(&args.out, "--out"));
     }
     model.save_to(&place)?;
+    notes.extend(model.missing_note());
     notes.iter().for_each(|note| ui::note(&format!("{file}: {note}")));
     warnings::print(&model, &args.out);
     let shape = &model.info.ranker;

@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         "{}\n  {}, {} features{}\n  {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
         ui::heading(&safe(&args.model.display().to_string())),
         info.ranker.architecture,
-        info.ranker.features,
+        info.n_features(),
         if info.ranker.architecture.is_net() {
             format!(", {} weights", info.ranker.n_weights())
         } else {

@@ -5,7 +5,7 @@ use super::table::TableArgs;
 use super::ui::{self, Bar, Unit};
 use burnrank::data::ReadReport;
 use burnrank::data::{Compression, Skipped, has_query_ids, read_with};
-use burnrank::{Dataset, ReadOptions};
+use burnrank::{Dataset, Model, ReadOptions};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,12 @@ pub struct ReadArgs {
     /// Accept files with fewer features: fill the missing last features with 0; not needed for files that omit zeros
     #[arg(long)]
     pub fill_zeros: bool,
+    /// Read features that a LETOR file leaves out as missing, not as 0; models trained with it do so by themselves
+    #[arg(long)]
+    pub sparse_missing: bool,
+    /// Value for missing features [default: they stay missing]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    pub null: Option<f32>,
     /// Group documents of the same query that are not consecutive
     #[arg(long)]
     pub regroup: bool,
@@ -49,10 +55,17 @@ impl ReadArgs {
             query_file: self.query_file.clone(),
             stale_cache: self.stale_cache,
             columns: self.table.columns(),
-            null: self.table.null,
+            null: self.null,
+            sparse_missing: self.sparse_missing,
             unlabelled: self.unlabelled,
             ..ReadOptions::default()
         }
+    }
+
+    /// Returns the options for data that a model scores: features that files leave out are missing if they were in its training
+    /// data.
+    pub fn for_model(&self, model: &Model) -> Self {
+        ReadArgs { sparse_missing: self.sparse_missing || model.info.sparse_missing, ..self.clone() }
     }
 
     /// Returns the options with another query file.

@@ -1,6 +1,6 @@
 //! Processes started by an MPI launcher, as in `mpirun -n 4 burnrank train ...`.
 
-use super::ui;
+use super::{arguments, ui};
 use burnrank::distributed::{Failure, Member};
 
 /// Environment variables with the rank of a process: of Open MPI, of MPICH and Intel MPI, of PMIx.
@@ -20,7 +20,7 @@ fn number(names: &[&str]) -> Option<usize> {
 
 /// Whether the first argument is a command that several processes can run together.
 fn is_together() -> bool {
-    is_enabled() && std::env::args_os().nth(1).is_some_and(|word| word == "train" || word == "tune")
+    is_enabled() && arguments::words().next().is_some_and(|word| word == "train" || word == "tune")
 }
 
 /// Silences all processes but the first, before the command line is parsed: only the first prints errors.

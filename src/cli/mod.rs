@@ -1,6 +1,10 @@
 //! The command-line tool, one file per command. Nothing else prints.
+//!
+//! The `burnrank` program and the Python package call [`run`]. It handles signals and starts the thread pool of the process, so
+//! it is not for other programs: they use the rest of the library.
 
 mod allocator;
+mod arguments;
 mod cache;
 mod certify;
 mod compare;
@@ -41,11 +45,13 @@ mod usage;
 mod warnings;
 mod widths;
 
+pub use allocator::ReportingAllocator;
+
 use anyhow::Context;
 use burnrank::distributed::{Failure, Member};
 use burnrank::internal::program::{interrupt, is_bad_usage, message_by};
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,15 +147,18 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Parses the command line, runs the command, and returns the exit code.
-pub fn run() -> ExitCode {
+/// Parses a command line, runs the command, and returns the exit code. The first argument is the name of the program.
+///
+/// Call it once per process.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    arguments::set(arguments.into_iter().collect());
     launch::silence_followers();
     let cli: Cli = match usage::parse() {
         Ok(cli) => cli,
         Err(end) => {
             launch::report(end.code, end.message);
             launch::linger();
-            return ExitCode::from(end.code);
+            return end.code;
         }
     };
     // The server handles signals itself.
@@ -178,18 +187,18 @@ pub fn run() -> ExitCode {
             let failure = failure(&error.into());
             failure.iter().for_each(|failure| ui::refuse(&failure.message));
             launch::linger();
-            return ExitCode::from(failure.map_or(1, |failure| failure.code));
+            return failure.map_or(1, |failure| failure.code);
         }
     };
     let result = run_command(cli.command, cli.threads, member.as_ref());
     let failure = launch::end(member.as_ref(), result.err().and_then(|error| failure(&error)));
     let code = match failure {
-        None => ExitCode::SUCCESS,
-        Some(Failure { code: INTERRUPTED, .. }) => ExitCode::from(INTERRUPTED),
+        None => 0,
+        Some(Failure { code: INTERRUPTED, .. }) => INTERRUPTED,
         Some(Failure { code, message }) => {
             ui::refuse(&message);
             launch::linger();
-            ExitCode::from(code)
+            code
         }
     };
     // The processes end together.

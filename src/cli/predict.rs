@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
     warnings::print(&model, &args.model);
-    let mut read = args.read.for_data(&args.data)?;
+    let mut read = args.read.for_model(&model).for_data(&args.data)?;
     read.unlabelled = true;
     let name = input::name(&args.data);
     let skipped = if read.regroup || read.query_file.is_some() {
@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Scores a file chunk by chunk, with NaN for skipped documents.
 fn write_chunks(writer: &mut dyn Write, chunks: &mut Chunks, model: &Model, args: &Args) -> burnrank::Result<()> {
-    let expected = model.info.ranker.features;
+    let expected = model.info.n_features();
     let failed = |error| Error::io(&args.out, "write", error);
     let mut delayed = DelayedScores::new(input::name(&args.data), expected);
     let mut next = 0;

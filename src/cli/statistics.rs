@@ -23,8 +23,10 @@ pub struct Statistics {
     pub feature_names: Vec<String>,
     pub documents_per_query: QuerySizes,
     pub labels: Labels,
+    /// Features with missing values.
+    pub missing_values: Vec<MissingValues>,
     /// Features that are 0 everywhere.
-    pub missing_features: Vec<usize>,
+    pub zero_features: Vec<usize>,
     /// Features with the same nonzero value everywhere.
     pub constant_features: Vec<usize>,
     /// Features that differ between queries, but not between documents of a query.
@@ -65,6 +67,22 @@ pub struct LabelCount {
     pub share: f64,
 }
 
+/// Number of documents without a value of a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MissingValues {
+    pub feature: usize,
+    pub documents: usize,
+    pub share: f64,
+}
+
+impl MissingValues {
+    fn of(data: &Dataset, first_index: usize) -> Vec<Self> {
+        let counts = data.missing_counts().into_iter().enumerate().filter(|(_, documents)| *documents > 0);
+        let share = |documents: usize| documents as f64 / data.n_documents() as f64;
+        counts.map(|(i, documents)| Self { feature: i + first_index, documents, share: share(documents) }).collect()
+    }
+}
+
 /// Feature value with the largest magnitude.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Largest {
@@ -92,7 +110,7 @@ impl Statistics {
         let features = |test: &dyn Fn(&Column) -> bool| -> Vec<usize> {
             (0..data.n_features()).filter(|&i| test(&columns.column(i))).map(|i| i + first_index).collect()
         };
-        let largest = (0..data.n_features()).map(|i| (i, columns.column(i).farthest()));
+        let largest = (0..data.n_features()).map(|i| (i, columns.column(i).farthest())).filter(|(_, x)| x.is_finite());
         let largest = largest.reduce(|best, next| if next.1.abs() > best.1.abs() { next } else { best });
         let queries_with = |test: fn(&QueryView) -> bool| data.queries().filter(test).count();
         Statistics {
@@ -103,9 +121,10 @@ impl Statistics {
             feature_names: Vec::new(),
             documents_per_query: QuerySizes::of(data),
             labels: Labels::of(data.labels()),
-            missing_features: features(&|column| column.min == 0.0 && column.max == 0.0),
+            missing_values: MissingValues::of(data, first_index),
+            zero_features: features(&|column| column.min == 0.0 && column.max == 0.0),
             constant_features: features(&|column| column.min == column.max && column.min != 0.0),
-            query_level_features: features(&|column| column.min != column.max && !column.varies),
+            query_level_features: features(&|column| column.min < column.max && !column.varies),
             largest_value: largest.map(|(i, value)| Largest { feature: i + first_index, value }),
             duplicates: Duplicates::of(data),
             documents_with_id: (0..data.n_documents())
@@ -199,7 +218,7 @@ impl Columns {
             for i in 0..width {
                 self.min[i] = self.min[i].min(row[i]);
                 self.max[i] = self.max[i].max(row[i]);
-                self.varies[i] |= row[i] != rows[i];
+                self.varies[i] |= !same(row[i], rows[i]);
             }
         }
         self
@@ -240,7 +259,7 @@ impl Duplicates {
                 continue;
             }
             let same_hash = first_of.entry(hash(row(place))).or_default();
-            match same_hash.iter().find(|&&first| row(first) == row(place)) {
+            match same_hash.iter().find(|&&first| row(first).iter().zip(row(place)).all(|(&a, &b)| same(a, b))) {
                 Some(&first) => {
                     duplicates.documents += 1;
                     duplicates.with_different_label += usize::from(query.labels[first] != query.labels[place]);
@@ -251,6 +270,11 @@ impl Duplicates {
         duplicates.queries = usize::from(duplicates.documents > 0);
         duplicates
     }
+}
+
+/// Whether two values are equal, or both missing.
+fn same(a: f32, b: f32) -> bool {
+    a == b || (a.is_nan() && b.is_nan())
 }
 
 fn hash(row: &[f32]) -> u64 {
@@ -273,10 +297,23 @@ mod tests {
         // 1 varies, 2 never set, 3 constant, 4 differs between queries only, 5 is large.
         let data = read("1 qid:a 1:1 3:2 4:5 5:-4000\n0 qid:a 1:2 3:2 4:5\n1 qid:b 1:1 3:2 4:6\n");
         let found = Statistics::of(&data, 1);
-        assert_eq!((found.missing_features, found.constant_features), (vec![2], vec![3]));
+        assert_eq!((found.zero_features, found.constant_features), (vec![2], vec![3]));
         assert_eq!(found.query_level_features, [4]);
         assert_eq!(found.largest_value, Some(Largest { feature: 5, value: -4000.0 }));
-        assert_eq!(Statistics::of(&data, 0).missing_features, [1]);
+        assert_eq!(Statistics::of(&data, 0).zero_features, [1]);
+    }
+
+    #[test]
+    fn missing_values_are_counted_and_are_no_values() {
+        // 1 is missing in two of three documents, 2 has one value and is missing once, 3 is missing everywhere.
+        let data = read("1 qid:a 1:nan 2:5 3:?\n0 qid:a 1:2 2:NA 3:\n1 qid:b 1:NaN 2:5 3:nan\n");
+        let found = Statistics::of(&data, 1);
+        let counts: Vec<(usize, usize)> =
+            found.missing_values.iter().map(|missing| (missing.feature, missing.documents)).collect();
+        assert_eq!(counts, [(1, 2), (2, 1), (3, 3)]);
+        assert_eq!((&found.zero_features, &found.constant_features), (&vec![], &vec![1, 2]));
+        assert_eq!(found.largest_value, Some(Largest { feature: 2, value: 5.0 }));
+        assert_eq!(Statistics::of(&read("0 qid:a 1:nan\n1 qid:a 1:nan\n"), 1).duplicates.with_different_label, 1);
     }
 
     #[test]

@@ -18,9 +18,6 @@ pub struct TableArgs {
     /// Columns to ignore; all others are features
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub drop: Vec<String>,
-    /// Value for missing features; without it they are an error
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    pub null: Option<f32>,
 }
 
 impl TableArgs {
@@ -38,7 +35,6 @@ impl TableArgs {
             ("--query", self.query.clone()),
             ("--document", self.document.clone()),
             ("--drop", drop),
-            ("--null", self.null.map(|null| null.to_string())),
         ];
         all.into_iter().filter_map(|(option, value)| Some(vec![option.to_owned(), value?])).collect()
     }

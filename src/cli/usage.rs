@@ -2,7 +2,7 @@
 
 mod other_tools;
 
-use super::{help_layout, prose, protect, ui};
+use super::{arguments, help_layout, prose, protect, ui};
 use burnrank::internal::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
@@ -26,12 +26,12 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, NoCommand> {
         command = command.term_width(prose::WIDTH);
     }
     let command = help_layout::arrange(command);
-    let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<String> = arguments::words().collect();
     if let Some(text) = single_dash(&command, &arguments) {
         ui::refuse(&text);
         return Err(NoCommand { code: 2, message: text });
     }
-    let parsed = command.clone().try_get_matches().and_then(|matches| {
+    let parsed = command.clone().try_get_matches_from(arguments::all()).and_then(|matches| {
         protect::note_inputs(&command, &matches);
         T::from_arg_matches(&matches)
     });

@@ -12,7 +12,7 @@ const MAX_IN_MEMORY: usize = 1 << 24;
 /// Scores the data with the model. Messages call the data `name`.
 pub fn score(model: &Model, data: &Dataset, name: &str) -> anyhow::Result<Vec<f32>> {
     let scores = model.score(data).with_context(|| name.to_owned())?;
-    note_filled(name, data.n_features(), model.info.ranker.features);
+    note_filled(name, data.n_features(), model.info.n_features());
     Ok(scores)
 }
 
@@ -20,7 +20,7 @@ pub fn score(model: &Model, data: &Dataset, name: &str) -> anyhow::Result<Vec<f3
 pub fn fit_model(data: Dataset, model: &Model, name: &str) -> anyhow::Result<Dataset> {
     let width = data.n_features();
     let data = model.info.fit(data).with_context(|| name.to_owned())?;
-    note_filled(name, width, model.info.ranker.features);
+    note_filled(name, width, model.info.n_features());
     Ok(data)
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Number of feature values checked at a time.
 const VALUES_AT_ONCE: usize = 1 << 22;
 
-/// Whether features of value 0 are written.
+/// Whether features of value 0 are written. Missing values are written as `nan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zeros {
     /// Every feature of every document is written.
@@ -66,7 +66,7 @@ pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> 
 /// ```
 ///
 /// # Errors
-/// When the writer fails, and when the format cannot represent the data: it has no documents, a number that is not finite, a
+/// When the writer fails, and when the format cannot represent the data: it has no documents, an infinite number, a
 /// negative label, a repeated query id, or an id that is empty or contains whitespace or `#`.
 pub fn write_to(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> Result<()> {
     check(data, options)?;
@@ -105,7 +105,7 @@ fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
         return fail(format!("label {} of document {row} (from 0) cannot be written", data.labels()[row]));
     }
     data.for_rows(VALUES_AT_ONCE, |rows, values| {
-        let Some(at) = values.par_iter().position_first(|value| !value.is_finite()) else { return Ok(()) };
+        let Some(at) = values.par_iter().position_first(|value| value.is_infinite()) else { return Ok(()) };
         let (row, column) = (rows.start + at / data.n_features(), at % data.n_features());
         fail(format!("feature {column} of document {row} (both from 0) is {}", values[at]))
     })
@@ -162,6 +162,9 @@ fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &Writ
 
 /// Appends the shortest text that reads back as the same bits.
 fn number(text: &mut Vec<u8>, buffer: &mut zmij::Buffer, value: f32) {
+    if value.is_nan() {
+        return text.extend_from_slice(b"nan");
+    }
     let size = value.abs();
     if size != 0.0 && !(1e-5..1e9).contains(&size) {
         return put(text, format_args!("{value:e}"));

@@ -3,10 +3,11 @@
 //! It has one function, `NAME_score(features, documents, scores)`, for row-major features. Sums are f64.
 
 use super::net::Net;
-use super::numbers::{FlatPoints, FlatTrees, identifier, lines, words};
+use super::numbers::{FlatInputs, FlatPoints, FlatTrees, identifier, lines, words};
 use super::plain::PlainTrees;
 use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
+use crate::data::Scaler;
 use crate::data::scale::{Lines, Statistic, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
@@ -26,7 +27,16 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         }
         Scorer::Kernel(ranker) => (model.info.scaler.steps(), of_kernel(ranker)),
     };
-    let text = head(request, scaling) + &arrays(scaling) + &document + &score(&identifier(&request.name), scaling);
+    let scaler = &model.info.scaler;
+    let document = if scaler.widens() { document.replace("FEATURES", "INPUTS") } else { document };
+    let text = [
+        head(request, scaling),
+        inputs(scaler),
+        arrays(scaling),
+        document,
+        score(&identifier(&request.name), scaling, scaler),
+    ];
+    let text = text.concat();
     Ok(Exported::alone(text))
 }
 
@@ -80,6 +90,20 @@ fn arrays(scaling: &[Step]) -> String {
     scaling.iter().map(of_step).collect()
 }
 
+/// The medians, and the lists of inputs.
+fn inputs(scaler: &Scaler) -> String {
+    let mut text = String::new();
+    if !scaler.medians().is_empty() {
+        text += &singles("MEDIAN", scaler.medians());
+        text += "\nstatic float imputed(float x, size_t i)\n{\n    return x == x ? x : MEDIAN[i];\n}\n\n";
+    }
+    if let Some(flat) = FlatInputs::of(scaler) {
+        text += &format!("#define INPUTS {}\n\n", flat.kind.len());
+        text += &(whole("KIND", &flat.kind) + &whole("INPUT", &flat.feature) + &singles("LEVEL", &flat.level) + "\n");
+    }
+    text
+}
+
 /// Linear interpolation between a feature's points.
 const INTERPOLATE: &str = "
 static float interpolate(size_t feature, float x)
@@ -104,7 +128,7 @@ fn of_net(net: &Net<'_>) -> String {
     for (place, layer) in net.layers.iter().enumerate() {
         match &rows {
             Some(rows) if place == 0 => {
-                for (name, numbers) in ["ROW", "BINS", "INDICATOR"].into_iter().zip(rows.places()) {
+                for (name, numbers) in ["ROW", "BINS"].into_iter().zip(rows.places()) {
                     text += &whole(name, &numbers);
                 }
                 text += &doubles("TABLE1", &rows.exact_table(&layer.weights, layer.units));
@@ -164,18 +188,11 @@ const ADD_ROWS: &str = "
 static void add_rows(const float *x, const double *table, size_t units, double *sums)
 {
     for (size_t i = 0; i < FEATURES; i++) {
-        int row = INDICATOR[i];
-        double part = 0.0;
-        if (x[i] == x[i]) {
-            if (BINS[i] == 0)
-                continue;
-            int bin = (int)x[i] < BINS[i] ? (int)x[i] : BINS[i] - 1;
-            row = ROW[i] + bin;
-            part = x[i] - bin;
-        }
-        if (row < 0)
+        if (BINS[i] == 0 || x[i] != x[i])
             continue;
-        const double *from = table + (size_t)row * units;
+        int bin = (int)x[i] < BINS[i] ? (int)x[i] : BINS[i] - 1;
+        double part = x[i] - bin;
+        const double *from = table + (size_t)(ROW[i] + bin) * units;
         for (size_t unit = 0; unit < units; unit++)
             sums[unit] += (1.0 - part) * from[unit] + part * from[units + unit];
     }
@@ -264,10 +281,21 @@ fn scaled(steps: &[Step], raw: &str) -> Expression {
     })
 }
 
+/// Computes the inputs of a document from its features.
+const WIDEN: &str = "        float inputs[INPUTS];
+        for (size_t i = 0; i < INPUTS; i++) {
+            float raw = row[INPUT[i]];
+            inputs[i] = KIND[i] == 0 ? x[INPUT[i]] : KIND[i] == 1 ? (float)(raw != raw) : (float)(raw == LEVEL[i]);
+        }
+";
+
 /// The public function.
-fn score(name: &str, scaling: &[Step]) -> String {
-    let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place])).collect();
-    let scaled = scaled(scaling, "row[i]").single;
+fn score(name: &str, scaling: &[Step], scaler: &Scaler) -> String {
+    let imputes = !scaler.medians().is_empty();
+    let raw = |raw: &str| if imputes { format!("imputed({raw}, i)") } else { raw.to_owned() };
+    let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place], raw)).collect();
+    let scaled = scaled(scaling, &raw("row[i]")).single;
+    let (widen, x) = if scaler.widens() { (WIDEN, "inputs") } else { ("", "x") };
     format!(
         "
 void {name}_score(const float *features, size_t documents, float *scores)
@@ -277,7 +305,7 @@ void {name}_score(const float *features, size_t documents, float *scores)
         float x[FEATURES];
         for (size_t i = 0; i < FEATURES; i++)
             x[i] = {scaled};
-        scores[d] = (float)document(x);
+{widen}        scores[d] = (float)document({x});
     }}
 }}
 "
@@ -285,9 +313,9 @@ void {name}_score(const float *features, size_t documents, float *scores)
 }
 
 /// Computes centers and spreads of one query's features after the steps `before`, for a step within queries.
-fn fit(before: &[Step], step: &Step) -> String {
+fn fit(before: &[Step], step: &Step, raw: impl Fn(&str) -> String) -> String {
     let Step::WithinQuery(statistic) = step else { return String::new() };
-    let [first, value] = ["features[i]", "features[d * FEATURES + i]"].map(|raw| scaled(before, raw).double);
+    let [first, value] = ["features[i]", "features[d * FEATURES + i]"].map(|x| scaled(before, &raw(x)).double);
     let numbers = match statistic {
         Statistic::Moments => format!(
             "

@@ -5,8 +5,9 @@
 //! | `format` | `burnrank-export-1` |
 //! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
 //! | `features` | the names of the features, in their order |
-//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` and `piecewise` the `points` |
-//! | `encoding` | nets with scaling `piecewise`: for each feature the `means` of its bins, and whether it has an input for `missing` values |
+//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` and `piecewise` the `points`; `medians` if missing values are replaced |
+//! | `inputs` | nets and kernels with indicators of missing values or categorical features: lists `kind`, `feature` and `level` with one number per input |
+//! | `encoding` | nets with scaling `piecewise`: for each input the means of its bins |
 //! | `activation`, `layers` | nets: the activation function, and for each layer `weights`, a list per input, and `bias` |
 //! | `skip` | nets with a skip connection: a weight per input |
 //! | `trees` | trees: for each, `branches` and `leaves` |
@@ -15,10 +16,12 @@
 //! A feature x is scaled to (x - center) / spread, or to 0 if the spread is 0. Scalings that begin with `log1p` first
 //! apply sign(x) ln(1 + abs(x)). Scalings that begin with `query-` compute center and spread from the documents of the
 //! query: minimum and range, or mean and standard deviation (divided by the number of documents). `quantile`
-//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them; so does `piecewise`.
+//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them; so does `piecewise`. A
+//! missing feature (NaN) is replaced by its median before it is scaled. An input of kind 0 is the scaled feature (counted from 0);
+//! of kind 1, 1 if the feature is missing, otherwise 0; of kind 2, 1 if the unscaled feature is the level, otherwise 0. Without
+//! `inputs`, the inputs are the scaled features.
 //!
-//! A net with `encoding` has an input for each bin t of a feature, clip(y - t, 0, 1) - mean, or 0 if the feature is NaN; then, if
-//! `missing` is true, an input that is 1 if the feature is NaN, otherwise 0.
+//! The first layer of a net with `encoding` reads, for each bin t of each input y, clip(y - t, 0, 1) - mean.
 //!
 //! A layer computes x W + b, followed by the activation function for all layers except the last. `skip` adds the sum of each input
 //! of the first layer times its weight to the score. A branch goes to
@@ -28,6 +31,7 @@
 //! p of weight exp(-gamma |x - p|^2) or weight (x . p + offset)^degree.
 
 use super::net::Net;
+use super::numbers::FlatInputs;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::is_per_query;
 use super::{Exported, Request};
@@ -45,7 +49,9 @@ struct Document<'a> {
     features: &'a [String],
     scaling: ScalingText,
     #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<Vec<InputsText>>,
+    encoding: Option<Vec<Vec<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<FlatInputs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     activation: Option<Activation>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,13 +73,8 @@ struct ScalingText {
     spread: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<Vec<(f32, f64)>>>,
-}
-
-/// The inputs of a feature.
-#[derive(Serialize)]
-struct InputsText {
-    means: Vec<f32>,
-    missing: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    medians: Option<Vec<f32>>,
 }
 
 #[derive(Serialize)]
@@ -117,18 +118,20 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         features: &request.feature_names,
         scaling: ScalingText::of(model.info.scaler.steps(), kind),
         encoding: None,
+        inputs: FlatInputs::of(&model.info.scaler),
         activation: None,
         layers: None,
         skip: Vec::new(),
         trees: None,
         kernel: None,
     };
+    document.scaling.medians = Some(model.info.scaler.medians().to_vec()).filter(|medians| !medians.is_empty());
     match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
             document.activation = net.activation;
             document.layers = Some(net.layers.iter().map(LayerText::of).collect());
-            document.encoding = net.encoding.as_deref().map(InputsText::of);
+            document.encoding = net.encoding.as_deref().map(means_of_bins);
             document.skip = net.skip.iter().map(|&weight| weight as f32).collect();
         }
         Scorer::Trees(forest) => {
@@ -162,12 +165,9 @@ impl ScalingText {
     }
 }
 
-impl InputsText {
-    fn of(encoding: &Encoding) -> Vec<Self> {
-        let means = |first: usize, bins: usize| encoding.means()[first..first + bins].to_vec();
-        let features = encoding.features().iter();
-        features.map(|of| InputsText { means: means(of.first, of.bins), missing: of.has_missing }).collect()
-    }
+/// The means of the bins of each input.
+fn means_of_bins(encoding: &Encoding) -> Vec<Vec<f32>> {
+    encoding.features().iter().map(|of| encoding.means()[of.first..of.first + of.bins].to_vec()).collect()
 }
 
 impl LayerText {

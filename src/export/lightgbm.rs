@@ -1,12 +1,13 @@
 //! `lightgbm`: LightGBM's text format, which Treelite, ONNX tools and others also read.
 //!
 //! For trees on unscaled features this is the text of the model folder with feature names. For trees on scaled
-//! features, thresholds are converted to unscaled features.
+//! features, thresholds are converted to unscaled features. Splits on categories that LightGBM would score otherwise, such
+//! as XGBoost's, become splits on thresholds: LightGBM sends missing categories right.
 
 use super::plain::{PlainTree, PlainTrees};
 use super::{Exported, Request};
 use crate::error::Result;
-use crate::model::{Branch, Forest, Rule, Scorer, Tree, WhenMissing};
+use crate::model::{Branch, Forest, NegativeFractions, Rule, Scorer, Tree, WhenMissing};
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let model = request.model;
@@ -15,7 +16,11 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         Scorer::Net(_) | Scorer::Kernel(_) => return Err(request.unsupported()),
     };
     let scaling = model.info.scaler.steps();
-    let forest = if scaling.is_empty() {
+    let is_known = |rule: &Rule| {
+        matches!(rule, Rule::OneOf { nan_left: false, fractions: NegativeFractions::Zero, .. } | Rule::AtMost { .. })
+    };
+    let is_known = forest.features_where(|rule| !is_known(rule)).is_empty();
+    let forest = if scaling.is_empty() && is_known {
         (**forest).clone()
     } else {
         let trees = PlainTrees::of(forest, scaling)?.trees.iter().map(tree).collect::<Result<_>>()?;
@@ -24,18 +29,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     // Keep LightGBM's default names if the features have no names.
     let named = request.feature_names != crate::data::default_feature_names(1, request.feature_names.len());
     let forest = if named { forest.with_names(&request.feature_names) } else { forest };
-    let note = missing_categories_note(&forest, &request.feature_names);
-    Ok(Exported { note, ..Exported::alone(forest.to_text()) })
-}
-
-/// Notes features for which LightGBM treats missing categories differently: it always sends NaN right.
-fn missing_categories_note(forest: &Forest, names: &[String]) -> String {
-    let columns = forest.features_where(|rule| matches!(rule, Rule::OneOf { nan_left: true, .. }));
-    if columns.is_empty() {
-        return String::new();
-    }
-    let names: Vec<&str> = columns.iter().map(|column| names[*column].as_str()).collect();
-    format!("LightGBM scores missing categories of {} differently; all other values score the same.", names.join(", "))
+    Ok(Exported::alone(forest.to_text()))
 }
 
 fn tree(plain: &PlainTree) -> Result<Tree> {

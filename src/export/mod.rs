@@ -5,7 +5,8 @@
 //! scaling of single documents. Other scalings are written as nodes, normalisers or code. If a format does not support
 //! a model, the error says what to train instead. The [`Capability`] in the row of a format says what it supports.
 //!
-//! Features must be finite; if a format allows NaN, trees handle it as in the model.
+//! A missing feature is NaN. Trees handle it as in the model; nets and kernels replace it as in training, if the training data had
+//! missing values, and formats that cannot do this refuse the model.
 //!
 //! ```
 //! use burnrank::export::{Format, Request};
@@ -21,6 +22,7 @@
 //! ```
 
 mod c;
+mod derived;
 mod elasticsearch;
 mod json;
 mod lightgbm;
@@ -34,9 +36,8 @@ mod scaling;
 mod solr;
 mod vespa;
 
-use crate::data::scale::{Affine, Step};
 use crate::error::{Error, Result};
-use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported};
+use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported, WITHOUT_INPUTS};
 use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
@@ -157,7 +158,7 @@ impl Format {
     /// # Errors
     /// If the format does not support the model, with what to train instead, or the number of feature names is wrong.
     pub fn export(&self, request: &Request<'_>) -> Result<Exported> {
-        let (names, features) = (request.feature_names.len(), request.model.info.ranker.features);
+        let (names, features) = (request.feature_names.len(), request.model.info.n_features());
         if names != features {
             return Err(Error::Mismatch(format!("{names} names for {features} features")));
         }
@@ -166,6 +167,12 @@ impl Format {
         supported.map_err(|reason| self.refused(request, reason))?;
         if info.ranker.skip && !self.capability.skip {
             return Err(self.refused(request, Unsupported::Skip));
+        }
+        if !self.capability.inputs && !info.scaler.parts().is_empty() {
+            let name = self.name;
+            return Err(Error::Mismatch(format!(
+                "{name} cannot replace missing values or encode categorical features: {WITHOUT_INPUTS}, or export to onnx, c or rust"
+            )));
         }
         (self.write)(request)
     }
@@ -186,13 +193,13 @@ impl Format {
                 "a net with a skip connection".to_owned(),
                 "its nets have layers only: train with `skip` none, or export to onnx, json, safetensors, rust or c",
             ),
+            (Unsupported::Encoding, _) => (
+                format!("a net that encodes features ({kind})"),
+                "its nets read one number per feature: train with `scale` quantile, or export to onnx, json, safetensors, rust or c",
+            ),
             (Unsupported::WithinQuery, _) => (
                 format!("features scaled within each query ({kind})"),
-                "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c",
-            ),
-            (Unsupported::Scaling, _) => (
-                format!("features of scaling {kind}"),
-                "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees",
+                "it scores one document at a time: train with `scale` quantile, or export to onnx, rust or c",
             ),
             (Unsupported::Activation(activation), _) => (
                 format!("a net with {activation} units"),
@@ -234,17 +241,8 @@ impl<'a> Request<'a> {
     /// A one-line description of the model for comments.
     fn title(&self) -> String {
         let info = &self.model.info;
-        let features = info.ranker.features;
+        let features = info.n_features();
         format!("{}: {} over {features} features, scaling {}", self.name, info.ranker.architecture, info.scaler.kind())
-    }
-
-    /// The parameters of an affine scaling, or `None` without scaling.
-    fn affine<'s>(&self, scaling: &'s [Step]) -> Result<Option<&'s Affine>> {
-        match scaling {
-            [] => Ok(None),
-            [Step::Affine(affine)] => Ok(Some(affine)),
-            _ => Err(self.unsupported()),
-        }
     }
 
     /// The error for a model that the format's [`Capability`] excludes. [`Format::export`] has refused it already.

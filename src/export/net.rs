@@ -1,7 +1,7 @@
 //! Nets for export: layers of weights and biases on the host, and the scaling that is not folded into them.
 
 use crate::data::Encoding;
-use crate::data::scale::{Affine, Step};
+use crate::data::scale::{Affine, Inputs, Step};
 use crate::error::Result;
 use crate::model::{Activation, Dense, EncodedRows, HostNet, Model, Ranker};
 use std::sync::Arc;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Net<'a> {
     pub scaling: &'a [Step],
+    /// Medians in place of missing values, and the inputs that are not scaled features.
+    pub parts: &'a Inputs,
     /// All layers; the last is the output, with one unit and no activation function.
     pub layers: Vec<Dense<f64>>,
     /// Activation function of the hidden units; `None` without hidden units.
@@ -27,7 +29,8 @@ impl<'a> Net<'a> {
     /// The net of a model, with its scaling separate.
     pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
         let HostNet { layers, activation, skip, encoding } = HostNet::of(ranker)?.to_f64();
-        Ok(Net { scaling: model.info.scaler.steps(), layers, activation, skip, encoding })
+        let scaler = &model.info.scaler;
+        Ok(Net { scaling: scaler.steps(), parts: scaler.parts(), layers, activation, skip, encoding })
     }
 
     /// The rows of the first layer's table, if features are encoded.
@@ -42,6 +45,7 @@ impl<'a> Net<'a> {
     pub fn folded(mut self) -> Self {
         if let [Step::Affine(affine)] = self.scaling
             && self.skip.is_empty()
+            && self.parts.is_empty()
             && self.layers[0].is_cheap_to_fold(affine)
         {
             self.layers[0].fold(affine);
@@ -55,6 +59,7 @@ impl<'a> Net<'a> {
         // The skip connection reads scaled features, too.
         if let [Step::Affine(affine)] = self.scaling
             && self.skip.is_empty()
+            && self.parts.is_empty()
         {
             self.layers[0].fold(affine);
             self.scaling = &[];
@@ -114,7 +119,11 @@ mod tests {
         let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
         assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));
         let (near, far) = ([Step::Affine(near)], [Step::Affine(far)]);
-        let net = |scaling| Net { scaling, layers: vec![layer()], activation: None, skip: vec![], encoding: None };
+        let parts = Inputs::default();
+        let net = |scaling| {
+            let (skip, layers) = (vec![], vec![layer()]);
+            Net { scaling, parts: &parts, layers, activation: None, skip, encoding: None }
+        };
         assert_eq!(net(&near).folded().scaling, []);
         assert_eq!(net(&far).folded(), net(&far));
         assert_eq!(net(&far).folded_in_double().scaling, []);

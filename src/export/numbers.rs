@@ -1,7 +1,10 @@
 //! Formatting of numbers and names for source code, and flat lists of trees.
 
 use super::plain::PlainTrees;
+use crate::data::Scaler;
+use crate::data::scale::Input;
 use crate::model::Child;
+use serde::Serialize;
 use std::fmt::Debug;
 
 /// Maximum length of a line of numbers.
@@ -111,6 +114,37 @@ impl FlatPoints {
         points.iter().for_each(|points| starts.push(starts[starts.len() - 1] + points.len() as i32));
         let (x, y) = points.iter().flatten().copied().unzip();
         FlatPoints { starts, x, y }
+    }
+}
+
+/// The inputs of a model as lists with one number per input.
+#[derive(Debug, Serialize)]
+pub(super) struct FlatInputs {
+    /// 0: the scaled feature; 1: 1 if the feature is missing, otherwise 0; 2: 1 if the feature has this level, otherwise 0.
+    pub kind: Vec<i32>,
+    pub feature: Vec<i32>,
+    /// Level; 0 for other kinds.
+    pub level: Vec<f32>,
+}
+
+impl FlatInputs {
+    /// Lists the inputs; `None` if they are the scaled features.
+    pub fn of(scaler: &Scaler) -> Option<Self> {
+        if !scaler.widens() {
+            return None;
+        }
+        let mut flat = FlatInputs { kind: Vec::new(), feature: Vec::new(), level: Vec::new() };
+        for input in scaler.inputs() {
+            let (kind, level) = match input {
+                Input::Scaled(_) => (0, 0.0),
+                Input::Missing(_) => (1, 0.0),
+                Input::Level(_, level) => (2, level),
+            };
+            flat.kind.push(kind);
+            flat.feature.push(input.feature() as i32);
+            flat.level.push(level);
+        }
+        Some(flat)
     }
 }
 

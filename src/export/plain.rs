@@ -9,6 +9,7 @@ use super::scaling::{constant, is_per_query, raw_bound};
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{Branch, Child, Forest, NESTED_LEVELS, Rule, Tree, ZERO, largest_f32};
+use std::collections::BTreeSet;
 
 /// A tree of plain branches.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,6 +17,8 @@ pub(super) struct PlainTree {
     /// The first is the root; empty if the tree is a single leaf.
     pub branches: Vec<PlainBranch>,
     pub leaves: Vec<f64>,
+    /// Features of branches that send NaN elsewhere than 0.
+    missing: Vec<usize>,
 }
 
 /// A branch that goes left if the feature is at most the threshold.
@@ -57,6 +60,11 @@ impl<'a> PlainTrees<'a> {
         };
         let trees = forest.trees().iter().map(plain).collect::<Result<_>>()?;
         Ok(PlainTrees { trees, scaling: if is_per_query(scaling) { scaling } else { &[] } })
+    }
+
+    /// Features for which a branch sends NaN elsewhere than 0.
+    pub fn missing_features(&self) -> BTreeSet<usize> {
+        self.trees.iter().flat_map(|tree| tree.missing.iter().copied()).collect()
     }
 
     /// Refuses trees that are too deep for formats with nested branches.
@@ -111,6 +119,10 @@ impl PlainTree {
                 Work::Child(Child::Branch(index)) => {
                     let branch = &tree.branches()[index];
                     let (intervals, nan) = intervals(branch, scaling);
+                    let zero = intervals.iter().find(|(last, _)| *last >= 0.0);
+                    if zero.is_some_and(|(_, left)| *left != nan) {
+                        plain.missing.push(branch.feature);
+                    }
                     pending.push((place, Work::Intervals(branch, intervals, nan)));
                 }
                 Work::Intervals(branch, intervals, nan) => {
@@ -197,6 +209,7 @@ fn bounds(rule: &Rule) -> Vec<f32> {
     match rule {
         Rule::AtMost { threshold, .. } => bounds.push(largest_f32(*threshold)),
         Rule::OneOf { categories: words, .. } => {
+            // Values between -1 and 0 may be category 0.
             bounds.push(-1.0);
             let has = |category: usize| words.get(category / 32).is_some_and(|word| word >> (category % 32) & 1 == 1);
             let changes = (1..=words.len() * 32).filter(|&category| has(category) != has(category - 1));
@@ -211,7 +224,7 @@ fn bounds(rule: &Rule) -> Vec<f32> {
 mod tests {
     use super::*;
     use crate::data::{Dataset, ScaleKind, Scaler};
-    use crate::model::WhenMissing;
+    use crate::model::{NegativeFractions, WhenMissing};
 
     fn walk(tree: &PlainTree, row: &[f32]) -> f64 {
         let mut at = if tree.branches.is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
@@ -238,7 +251,10 @@ mod tests {
         rules.push(Rule::AtMost { threshold: f64::NEG_INFINITY, missing: NanLeft });
         for nan_left in [false, true] {
             let sets = [vec![], vec![1], vec![7, 8], vec![0b1010_0101, 0, 3], vec![u32::MAX]];
-            rules.extend(sets.map(|categories| Rule::OneOf { categories, nan_left }));
+            for fractions in [NegativeFractions::Zero, NegativeFractions::NoCategory] {
+                let one_of = |categories: Vec<u32>| Rule::OneOf { categories, nan_left, fractions };
+                rules.extend(sets.clone().map(one_of));
+            }
         }
         rules
     }
@@ -285,7 +301,8 @@ mod tests {
 
     #[test]
     fn sets_that_need_too_many_thresholds_are_refused_and_deep_trees_are_not() {
-        let rule = || Rule::OneOf { categories: vec![0x5555_5555; 4], nan_left: false };
+        let rule =
+            || Rule::OneOf { categories: vec![0x5555_5555; 4], nan_left: false, fractions: NegativeFractions::Zero };
         let set = |feature, left, right| Branch { feature, rule: rule(), left, right };
         let branches =
             (0..8).map(|i| set(i, if i < 7 { Child::Branch(i + 1) } else { Child::Leaf(8) }, Child::Leaf(i))).collect();

@@ -3,10 +3,11 @@
 //! It has one function, `score(features, scores)`, for row-major features. Sums are f64.
 
 use super::net::Net;
-use super::numbers::{FlatPoints, FlatTrees, lines, words};
+use super::numbers::{FlatInputs, FlatPoints, FlatTrees, lines, words};
 use super::plain::PlainTrees;
 use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
+use crate::data::Scaler;
 use crate::data::scale::{Lines, Statistic, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
@@ -27,7 +28,10 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         }
         Scorer::Kernel(ranker) => (model.info.scaler.steps(), of_kernel(ranker)),
     };
-    Ok(Exported::alone(head(request) + &arrays(scaling) + &document + &score(scaling)))
+    let scaler = &model.info.scaler;
+    let document = if scaler.widens() { document.replace("FEATURES", "INPUTS") } else { document };
+    let text = [head(request), inputs(scaler), arrays(scaling), document, score(scaling, scaler)];
+    Ok(Exported::alone(text.concat()))
 }
 
 fn head(request: &Request<'_>) -> String {
@@ -58,6 +62,21 @@ fn arrays(scaling: &[Step]) -> String {
     scaling.iter().map(of_step).collect()
 }
 
+/// The medians, and the lists of inputs.
+fn inputs(scaler: &Scaler) -> String {
+    let mut text = String::new();
+    if !scaler.medians().is_empty() {
+        text += &array("f32", "MEDIAN", scaler.medians());
+        text += "\nfn imputed(x: f32, i: usize) -> f32 {\n    if x.is_nan() { MEDIAN[i] } else { x }\n}\n\n";
+    }
+    if let Some(flat) = FlatInputs::of(scaler) {
+        text += &format!("const INPUTS: usize = {};\n\n", flat.kind.len());
+        text += &array("u8", "KIND", &flat.kind);
+        text += &(array("usize", "INPUT", &flat.feature) + &array("f32", "LEVEL", &flat.level) + "\n");
+    }
+    text
+}
+
 /// Linear interpolation between a feature's points.
 const INTERPOLATE: &str = "
 fn interpolate(feature: usize, x: f32) -> f32 {
@@ -82,7 +101,7 @@ fn of_net(net: &Net<'_>) -> String {
     for (place, layer) in net.layers.iter().enumerate() {
         match &rows {
             Some(rows) if place == 0 => {
-                for (name, numbers) in ["ROW", "BINS", "INDICATOR"].into_iter().zip(rows.places()) {
+                for (name, numbers) in ["ROW", "BINS"].into_iter().zip(rows.places()) {
                     text += &array("i32", name, &numbers);
                 }
                 text += &array("f64", "TABLE1", &rows.exact_table(&layer.weights, layer.units));
@@ -142,17 +161,12 @@ fn of_net(net: &Net<'_>) -> String {
 const ADD_ROWS: &str = "
 fn add_rows(x: &[f32; FEATURES], table: &[f64], sums: &mut [f64]) {
     for (i, &position) in x.iter().enumerate() {
-        let (row, part) = match position.is_nan() {
-            true if INDICATOR[i] < 0 => continue,
-            true => (INDICATOR[i], 0.0),
-            false if BINS[i] == 0 => continue,
-            false => {
-                let bin = (position as i32).min(BINS[i] - 1);
-                (ROW[i] + bin, f64::from(position - bin as f32))
-            }
-        };
-        let units = sums.len();
-        let rows = &table[row as usize * units..][..2 * units];
+        if BINS[i] == 0 || position.is_nan() {
+            continue;
+        }
+        let bin = (position as i32).min(BINS[i] - 1);
+        let (part, units) = (f64::from(position - bin as f32), sums.len());
+        let rows = &table[(ROW[i] + bin) as usize * units..][..2 * units];
         for (unit, sum) in sums.iter_mut().enumerate() {
             *sum += (1.0 - part) * rows[unit] + part * rows[units + unit];
         }
@@ -238,9 +252,13 @@ fn scaled(steps: &[Step], raw: &str) -> Expression {
 }
 
 /// The public function.
-fn score(scaling: &[Step]) -> String {
-    let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place])).collect();
-    let scaled = scaled(scaling, "raw").single;
+fn score(scaling: &[Step], scaler: &Scaler) -> String {
+    let imputes = !scaler.medians().is_empty();
+    let raw = |raw: &str| if imputes { format!("imputed({raw}, i)") } else { raw.to_owned() };
+    let before: String =
+        (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place], &raw("row[i]"))).collect();
+    let scaled = scaled(scaling, &raw("raw")).single;
+    let (widen, x) = if scaler.widens() { (WIDEN, "inputs") } else { ("", "x") };
     let which = if is_per_query(scaling) { "the documents of ONE query" } else { "documents" };
     format!(
         "
@@ -251,15 +269,27 @@ pub fn score(features: &[f32], scores: &mut [f32]) {{
         for (i, &raw) in row.iter().enumerate() {{
             x[i] = {scaled};
         }}
-        *score = document(&x) as f32;
+{widen}        *score = document(&{x}) as f32;
     }}
 }}
 "
     )
 }
 
+/// Computes the inputs of a document from its features.
+const WIDEN: &str = "        let mut inputs = [0.0f32; INPUTS];
+        for (i, input) in inputs.iter_mut().enumerate() {
+            let raw = row[INPUT[i]];
+            *input = match KIND[i] {
+                0 => x[INPUT[i]],
+                1 => f32::from(u8::from(raw.is_nan())),
+                _ => f32::from(u8::from(raw == LEVEL[i])),
+            };
+        }
+";
+
 /// Computes centers and spreads of one query's features after the steps `before`, for a step within queries.
-fn fit(before: &[Step], step: &Step) -> String {
+fn fit(before: &[Step], step: &Step, raw: &str) -> String {
     let Step::WithinQuery(statistic) = step else { return String::new() };
     let (count, numbers) = match statistic {
         Statistic::Moments => (
@@ -283,6 +313,6 @@ fn fit(before: &[Step], step: &Step) -> String {
         let (low, high) = (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max));{numbers}
     }}
 ",
-        scaled(before, "row[i]").double
+        scaled(before, raw).double
     )
 }

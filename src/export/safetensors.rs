@@ -5,16 +5,18 @@
 //! `0.weight` of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are concatenated lists with one number per branch,
 //! as in [`json`](super::json): `trees.root`, `branches.feature`, `.threshold`, `.nan_left`, `.left`, `.right` and
 //! `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and `scaling.spread` are f64; `quantile`
-//! and `piecewise` have `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. Nets with scaling `piecewise` have
-//! `encoding.bins`, `encoding.means` and `encoding.missing`, which [`json`](super::json) explains, and nets with a skip connection
-//! `skip.weight`. The header's `__metadata__` has kind,
+//! and `piecewise` have `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. With missing values there is
+//! `scaling.medians`, and with indicators or categorical features `inputs.kind`, `.feature` and `.level`, as in
+//! [`json`](super::json). Nets with scaling `piecewise` have `encoding.bins`, the number of bins of each input, and
+//! `encoding.means`, the means of all bins, and nets with a skip connection `skip.weight`. The header's `__metadata__` has kind,
 //! activation, scaling and the feature names, separated by spaces.
 
 use super::net::Net;
-use super::numbers::FlatTrees;
+use super::numbers::{FlatInputs, FlatTrees};
 use super::plain::PlainTrees;
 use super::scaling::is_per_query;
 use super::{Exported, Request};
+use crate::data::Scaler;
 use crate::data::scale::{Lines, Step};
 use crate::error::{Error, Result};
 use crate::model::{KernelKind, Scorer};
@@ -52,6 +54,17 @@ impl Tensors {
 
     fn whole(&mut self, name: &str, values: &[i32]) {
         self.put(name, "I32", &[values.len()], values, i32::to_le_bytes);
+    }
+
+    fn inputs(&mut self, scaler: &Scaler) {
+        if !scaler.medians().is_empty() {
+            self.singles("scaling.medians", &[scaler.n_features()], scaler.medians());
+        }
+        if let Some(flat) = FlatInputs::of(scaler) {
+            self.whole("inputs.kind", &flat.kind);
+            self.whole("inputs.feature", &flat.feature);
+            self.singles("inputs.level", &[flat.level.len()], &flat.level);
+        }
     }
 
     fn scaling(&mut self, step: &Step) {
@@ -93,6 +106,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             say("kind", "net");
             net.activation.iter().for_each(|activation| say("activation", &activation.to_string()));
             net.scaling.iter().for_each(|step| tensors.scaling(step));
+            tensors.inputs(&model.info.scaler);
             if let Some(encoding) = &net.encoding {
                 let bins: Vec<i32> = encoding.features().iter().map(|inputs| inputs.bins as i32).collect();
                 tensors.whole("encoding.bins", &bins);
@@ -110,10 +124,6 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
                 if place + 1 < net.layers.len() {
                     tensors.singles(&format!("{}.bias", 2 * place), &[layer.units], &bias);
                 }
-            }
-            if let Some(encoding) = &net.encoding {
-                let missing: Vec<u8> = encoding.features().iter().map(|inputs| u8::from(inputs.has_missing)).collect();
-                tensors.put("encoding.missing", "U8", &[missing.len()], &missing, |byte| [byte]);
             }
         }
         Scorer::Trees(forest) => {
@@ -138,6 +148,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             say("kind", kind);
             say(key, &value);
             model.info.scaler.steps().iter().for_each(|step| tensors.scaling(step));
+            tensors.inputs(&model.info.scaler);
             tensors.singles("points", &[points, features], ranker.points());
             if !ranker.offsets().is_empty() {
                 tensors.singles("offsets", &[points], ranker.offsets());

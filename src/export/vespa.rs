@@ -20,7 +20,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?.folded_in_double();
-            match linear(&net, &request.feature_names) {
+            let expression = if net.parts.is_empty() { linear(&net, &request.feature_names) } else { None };
+            match expression {
                 Some(expression) => Ok(native(request, &expression)),
                 None => by_onnx(request),
             }

@@ -23,7 +23,7 @@ impl EncodedColumns {
         // Rounded once per number of the table.
         let weights: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
         let exact = rows.exact_table(&weights, units);
-        let group = |first: usize| (0..rows.table_len()).map(move |row| (first, row));
+        let group = |first: usize| (0..rows.len()).map(move |row| (first, row));
         let number = |unit: usize, row: usize| if unit < units { exact[row * units + unit] as f32 } else { 0.0 };
         let table = (0..units).step_by(GROUP).flat_map(group);
         let table = table.map(|(first, row)| std::array::from_fn(|lane| number(first + lane, row))).collect();
@@ -65,7 +65,7 @@ impl Vectorised for Receive<'_> {
     fn run<const N: usize, S: Simd<N>>(self, simd: S) {
         let Receive { columns, group, positions, received } = self;
         let documents = positions.len() / columns.features.max(1);
-        let length = columns.rows.table_len();
+        let length = columns.rows.len();
         let table = &columns.table[group * length..][..length];
         let bias = &columns.bias[columns.units(group)];
         let mut entries: Vec<Entry> = Vec::with_capacity(columns.features);
@@ -104,7 +104,7 @@ mod tests {
         ((place * 7919 + 13) % 1009) as f32 / 504.5 - 1.0
     }
 
-    /// Positions of five features: dense, with missing values, constant, always missing, and sparse.
+    /// Positions of five features: dense, sometimes NaN, constant, always NaN, and sparse.
     fn positions(documents: usize) -> (Dataset, Scaler) {
         let value = |i: usize| match (i % 5, i / 5) {
             (1, row) if row % 4 == 1 => f32::NAN,

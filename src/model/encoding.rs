@@ -8,8 +8,7 @@
 //! ```
 //!
 //! so that it takes two rows of the table P per feature, not n inputs. [`EncodedRows`] has the layout of weights, tables and
-//! gradients: for each feature a row for P_0, whose weight is always 0, a row per bin, and a row for the indicator of missing
-//! values, if there is one. One more row of zeros follows the last.
+//! gradients: for each feature that is not constant a row for P_0, whose weight is always 0, and a row per bin.
 
 use crate::data::Encoding;
 use crate::data::scale::FeatureInputs;
@@ -43,11 +42,6 @@ impl FeatureRows {
     fn bins(self) -> usize {
         if self.inputs.bins == 0 { 0 } else { self.inputs.bins + 1 }
     }
-
-    /// Row of the indicator of missing values.
-    fn indicator(self) -> Option<usize> {
-        self.inputs.has_missing.then_some(self.first + self.bins())
-    }
 }
 
 impl EncodedRows {
@@ -61,37 +55,27 @@ impl EncodedRows {
                 means.push(0.0);
                 means.extend_from_slice(own);
             }
-            means.extend(rows.indicator().map(|_| 0.0));
         }
         EncodedRows { features, means }
     }
 
-    /// Number of rows of the weights.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.means.len()
     }
 
-    /// Number of rows of the table.
-    pub fn table_len(&self) -> usize {
-        self.means.len() + 1
-    }
-
     /// Adjacent inputs of the net, and their rows.
     pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-        self.features.iter().filter(|feature| feature.inputs.len() > 0).map(|feature| {
-            let first = feature.first + usize::from(feature.inputs.bins > 0);
-            let inputs = feature.inputs.first..feature.inputs.first + feature.inputs.len();
-            (inputs, first..first + feature.inputs.len())
+        self.features.iter().filter(|feature| feature.inputs.bins > 0).map(|FeatureRows { inputs, first }| {
+            (inputs.first..inputs.first + inputs.bins, first + 1..first + 1 + inputs.bins)
         })
     }
 
-    /// Appends the entries of a document: none for constant features, and for missing values of features without indicator.
+    /// Appends the entries of a document: none for constant features, and for NaN, whose inputs count as their means.
     #[inline(always)]
     pub fn decode(&self, positions: &[f32], entries: &mut Vec<Entry>) {
         for (feature, &position) in self.features.iter().zip(positions) {
-            if position.is_nan() {
-                entries.extend(feature.indicator().map(|row| Entry { row: row as u32, fraction: 0.0 }));
-            } else if feature.inputs.bins > 0 {
+            if feature.inputs.bins > 0 && !position.is_nan() {
                 // Positions of another scaling must not reach the rows of other features.
                 let position = position.clamp(0.0, feature.inputs.bins as f32);
                 let bin = (position as usize).min(feature.inputs.bins - 1);
@@ -116,15 +100,12 @@ impl EncodedRows {
                     table[unit] += weights[unit];
                 }
             }
-            if let Some(row) = feature.indicator() {
-                table[row * stride..][..stride].copy_from_slice(&weights[row * stride..][..stride]);
-            }
         }
     }
 
     /// The table of `[inputs, units]` weights.
     pub fn exact_table(&self, weights: &[f64], units: usize) -> Vec<f64> {
-        let (mut arranged, mut table) = (vec![0.0; self.len() * units], vec![0.0; self.table_len() * units]);
+        let (mut arranged, mut table) = (vec![0.0; self.len() * units], vec![0.0; self.len() * units]);
         for (input, row) in self.runs().flat_map(|(inputs, rows)| inputs.zip(rows)) {
             arranged[row * units..][..units].copy_from_slice(&weights[input * units..][..units]);
         }
@@ -132,14 +113,10 @@ impl EncodedRows {
         table
     }
 
-    /// Of each feature the row of P_0, the number of bins and the row of the indicator, -1 if there is none.
-    pub fn places(&self) -> [Vec<i32>; 3] {
+    /// Of each feature the row of P_0 and the number of bins.
+    pub fn places(&self) -> [Vec<i32>; 2] {
         let numbers = |number: fn(&FeatureRows) -> i32| self.features.iter().map(number).collect();
-        [
-            numbers(|feature| feature.first as i32),
-            numbers(|feature| feature.inputs.bins as i32),
-            numbers(|feature| feature.indicator().map_or(-1, |row| row as i32)),
-        ]
+        [numbers(|feature| feature.first as i32), numbers(|feature| feature.inputs.bins as i32)]
     }
 
     /// Replaces the gradient by the table with that by the weights, in place.
@@ -179,24 +156,16 @@ impl Number for f64 {}
 /// - positions: `[documents, features]`
 /// - output: `[documents, inputs]`
 pub(super) fn inputs(encoding: &Encoding, positions: Tensor<2>) -> Tensor<2> {
-    let device = positions.device();
-    let plain = device.clone().without_autodiff();
+    let plain = positions.device().without_autodiff();
     let count = encoding.n_inputs();
-    let (mut features, mut bins, mut indicators) = (Vec::with_capacity(count), Vec::new(), Vec::new());
+    let (mut features, mut bins) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (feature, inputs) in encoding.features().iter().enumerate() {
-        for input in 0..inputs.len() {
-            let is_indicator = input == inputs.bins;
-            features.push(feature as i64);
-            bins.push(if is_indicator { 0.0 } else { input as f32 });
-            indicators.push(f32::from(u8::from(is_indicator)));
-        }
+        features.extend(std::iter::repeat_n(feature as i64, inputs.bins));
+        bins.extend((0..inputs.bins).map(|bin| bin as f32));
     }
     let row = |numbers: Vec<f32>| Tensor::<2>::from_data(TensorData::new(numbers, [1, count]), &plain);
     let features = Tensor::<1, Int>::from_data(TensorData::new(features, [count]), &plain);
     let positions = positions.select(1, features);
     let missing = positions.clone().is_nan();
-    let is_bin = row(indicators.iter().map(|indicator| 1.0 - indicator).collect());
-    let bins = (positions - row(bins)).clamp(0.0, 1.0) - row(encoding.means().to_vec());
-    let bins = bins.mask_fill(missing.clone(), 0.0) * is_bin;
-    bins + missing.float() * row(indicators)
+    ((positions - row(bins)).clamp(0.0, 1.0) - row(encoding.means().to_vec())).mask_fill(missing, 0.0)
 }

@@ -99,6 +99,7 @@ pub(crate) fn fold(models: &[Model], deviations: &[f64]) -> Result<Model> {
     let scorers: Vec<(&Scorer, f64)> = models.iter().map(|model| &model.scorer).zip(factors.iter().copied()).collect();
     let scorer = Scorer::weighted_sum(&scorers)?;
     let mut info = ModelInfo::new(scorer.config(), first.info.scaler.clone(), objectives(models));
+    info.sparse_missing = first.info.sparse_missing;
     info.settings = first.info.settings.clone();
     info.data = first.info.data.clone();
     info.conventions = first.info.conventions.clone();

@@ -9,8 +9,6 @@ use crate::name::words;
 /// Scalings that a format supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalings {
-    /// Unscaled features, and (x - a) / b with two numbers per feature.
-    Affine,
     /// All that do not depend on the other documents of the query.
     PerDocument,
     /// All.
@@ -21,7 +19,6 @@ impl Scalings {
     /// Whether a scaling is one of them.
     pub fn has(self, kind: ScaleKind) -> bool {
         match self {
-            Scalings::Affine => kind.is_affine(),
             Scalings::PerDocument => !kind.is_per_query(),
             Scalings::Any => true,
         }
@@ -34,8 +31,8 @@ impl Scalings {
 /// use burnrank::model::{Capability, ExportTarget};
 /// use burnrank::{Architecture, ScaleKind};
 /// let solr: Capability = ExportTarget::Solr.capability();
-/// assert!(solr.check(&Architecture::Linear, ScaleKind::ZScore).is_ok());
-/// assert!(solr.check(&Architecture::Linear, ScaleKind::Quantile).is_err());
+/// assert!(solr.check(&Architecture::Linear, ScaleKind::Quantile).is_ok());
+/// assert!(solr.check(&Architecture::Linear, ScaleKind::QueryZScore).is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capability {
@@ -45,10 +42,12 @@ pub struct Capability {
     pub trees: Option<Scalings>,
     /// Scalings of kernel sums; `None` if the format has no kernels.
     pub kernels: Option<Scalings>,
-    /// Whether nets can have a skip connection.
+    /// Whether nets can have a skip connection and encode features scaled by `piecewise`.
     pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
+    /// Whether nets and kernels may replace missing values and encode categorical features.
+    pub inputs: bool,
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
     pub levels: Option<usize>,
 }
@@ -60,10 +59,10 @@ pub enum Unsupported {
     Skip,
     /// It has no models of this architecture.
     Architecture,
+    /// It has no nets that encode features.
+    Encoding,
     /// It scores documents independently, so it cannot scale features within a query.
     WithinQuery,
-    /// It cannot compute this scaling.
-    Scaling,
     /// It does not have this activation function.
     Activation(Activation),
 }
@@ -80,6 +79,7 @@ impl Capability {
         kernels: Some(Scalings::Any),
         skip: true,
         activations: &Activation::ALL,
+        inputs: true,
         levels: None,
     };
 
@@ -87,12 +87,13 @@ impl Capability {
     pub const TREES: Capability =
         Capability { nets: None, trees: Some(Scalings::PerDocument), kernels: None, ..Capability::ANY };
 
-    /// Search engines with normalisers of features and nested trees.
+    /// Search engines with formulas or normalisers of features, and nested trees.
     const ENGINE: Capability = Capability {
-        nets: Some(Scalings::Affine),
+        nets: Some(Scalings::PerDocument),
         trees: Some(Scalings::PerDocument),
         kernels: None,
         skip: false,
+        inputs: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -113,7 +114,10 @@ impl Capability {
     pub fn check(&self, architecture: &Architecture, scaling: ScaleKind) -> Result<(), Unsupported> {
         let scalings = self.scalings(architecture).ok_or(Unsupported::Architecture)?;
         if !scalings.has(scaling) {
-            return Err(if scaling.is_per_query() { Unsupported::WithinQuery } else { Unsupported::Scaling });
+            return Err(Unsupported::WithinQuery);
+        }
+        if scaling == ScaleKind::Piecewise && architecture.is_net() && !self.skip {
+            return Err(Unsupported::Encoding);
         }
         match architecture.activation().filter(|activation| !self.activations.contains(activation)) {
             Some(activation) => Err(Unsupported::Activation(activation)),
@@ -146,6 +150,10 @@ words! {
     }
 }
 
+/// What to do if a format cannot replace missing values or encode categorical features.
+pub(crate) const WITHOUT_INPUTS: &str = "train with `model` trees, or give missing values a number with `null` and leave out \
+                                         `categorical`";
+
 impl ExportTarget {
     /// Returns what the export format of this target supports.
     pub const fn capability(self) -> Capability {
@@ -155,12 +163,9 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => Capability {
-                nets: Some(Scalings::PerDocument),
-                kernels: Some(Scalings::PerDocument),
-                skip: true,
-                ..Capability::ENGINE
-            },
+            ExportTarget::Vespa => {
+                Capability { kernels: Some(Scalings::PerDocument), inputs: true, skip: true, ..Capability::ENGINE }
+            }
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

@@ -120,12 +120,11 @@ impl HostNet<f64> {
         let mut inputs = Vec::with_capacity(encoding.n_inputs());
         for (feature, &position) in encoding.features().iter().zip(document) {
             let means = &encoding.means()[feature.first..feature.first + feature.bins];
-            let input = |(bin, mean): (usize, &f32)| {
-                let share = (position - bin as f64).clamp(0.0, 1.0);
-                if position.is_nan() { 0.0 } else { share - f64::from(*mean) }
+            let input = |(bin, mean): (usize, &f32)| match position.is_nan() {
+                true => 0.0,
+                false => (position - bin as f64).clamp(0.0, 1.0) - f64::from(*mean),
             };
             inputs.extend(means.iter().enumerate().map(input));
-            inputs.extend(feature.has_missing.then(|| f64::from(u8::from(position.is_nan()))));
         }
         inputs
     }
@@ -144,7 +143,7 @@ impl HostNet<f64> {
     /// Sums numbers of inputs by feature.
     pub fn sums_of_features(&self, numbers: Vec<f64>) -> Vec<f64> {
         let Some(encoding) = &self.encoding else { return numbers };
-        let sum = |feature: &FeatureInputs| numbers[feature.first..feature.first + feature.len()].iter().sum();
+        let sum = |feature: &FeatureInputs| numbers[feature.first..feature.first + feature.bins].iter().sum();
         encoding.features().iter().map(sum).collect()
     }
 }

@@ -4,6 +4,7 @@ use super::Scorer;
 use super::folder::ModelInfo;
 use super::run::EpochRecord;
 use crate::data::Dataset;
+use crate::data::scale::refuse_missing;
 use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, evaluate};
 use crate::stop::Stop;
@@ -46,8 +47,11 @@ impl Model {
     /// If the data has more features than the model, fewer without being sparse, or other feature names; if the device
     /// fails.
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
-        let width = self.info.ranker.features;
-        if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.steps().is_empty() {
+        let width = self.info.n_features();
+        let is_read_alike = !data.is_sparse() || data.is_sparse_missing() == self.info.sparse_missing;
+        let is_scaled =
+            self.info.scaler.is_identity() && (matches!(self.scorer, Scorer::Trees(_)) || !data.has_missing());
+        if data.n_features() == width && data.feature_names().is_none() && is_scaled && is_read_alike {
             return self.scorer.score(data);
         }
         self.score_in_parts(data, &Stop::new())
@@ -55,7 +59,7 @@ impl Model {
 
     /// Like [`Model::score`], checking `stop` between parts of the data.
     fn score_in_parts(&self, data: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
-        let (width, offsets) = (self.info.ranker.features, data.offsets());
+        let (width, offsets) = (self.info.n_features(), data.offsets());
         if data.n_queries() == 0 {
             return self.info.fit(data.clone()).map(|_| Vec::new());
         }
@@ -78,9 +82,9 @@ impl Model {
     /// # Errors
     /// If `features` is not a whole number of rows, or the device fails.
     pub fn score_query(&self, features: &[f32]) -> Result<Vec<f32>> {
-        let mut rows = features.to_vec();
-        self.info.scaler.apply_rows(&mut rows)?;
-        self.scorer.score_rows(&rows, self.info.ranker.features)
+        self.check_missing(features, 0)?;
+        let inputs = self.info.scaler.inputs_of(features.to_vec())?;
+        self.scorer.score_rows(&inputs, self.info.scaler.n_inputs())
     }
 
     /// Scales data for the scorer, and pads sparse data that has fewer features with zeros.
@@ -89,8 +93,19 @@ impl Model {
     /// If the data has more features than the model, or fewer without being sparse.
     pub fn scaled(&self, data: Dataset) -> Result<Dataset> {
         let mut data = self.info.fit(data)?;
+        if !matches!(self.scorer, Scorer::Trees(_)) && self.info.scaler.medians().is_empty() && data.has_missing() {
+            data.for_rows(MAX_COPIED_VALUES, |rows, values| self.check_missing(values, rows.start))?;
+        }
         self.info.scaler.apply(&mut data)?;
         Ok(data)
+    }
+
+    /// Refuses missing values that the scorer cannot take. `first` is the number of the first row.
+    fn check_missing(&self, rows: &[f32], first: usize) -> Result<()> {
+        match self.scorer {
+            Scorer::Trees(_) => Ok(()),
+            Scorer::Net(_) | Scorer::Kernel(_) => refuse_missing(&self.info.scaler, rows, first),
+        }
     }
 
     /// Returns the mean of each metric over the queries of a data set with unscaled features, by the metric's name.

@@ -4,7 +4,7 @@ use super::host::HostRoom;
 use super::kernel::KernelColumn;
 use super::trees::Keys;
 use super::{Forest, HostRanker, KernelRanker, Model, Scorer};
-use crate::data::scale::{FitBuffers, Scaler};
+use crate::data::scale::{FitBuffers, Input, Scaler, refuse_missing};
 use crate::error::{Error, Result};
 use crate::numeric::order;
 use std::sync::Arc;
@@ -42,6 +42,8 @@ use std::sync::Arc;
 pub struct ServingScorer {
     features: usize,
     scaler: Scaler,
+    /// The inputs that the scaler computes.
+    list: Vec<Input>,
     kind: Kind,
 }
 
@@ -56,6 +58,7 @@ enum Kind {
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     rows: Vec<f32>,
+    inputs: Vec<f32>,
     fit: FitBuffers,
     net: HostRoom,
     keys: Vec<Keys>,
@@ -83,24 +86,25 @@ impl Model {
     /// If the weights cannot be copied from their device, or there is not enough memory.
     pub fn serving(&self) -> Result<ServingScorer> {
         self.info.ranker.check()?;
-        let features = self.info.ranker.features;
+        let (features, inputs) = (self.info.n_features(), self.info.ranker.features);
         let kind = match &self.scorer {
             Scorer::Net(ranker) => Kind::Net(Arc::new(HostRanker::of(ranker)?)),
             Scorer::Trees(forest) => {
                 // Compile the trees now rather than at the first query.
-                forest.score_rows_in(&[], features, &mut [], &mut Vec::new())?;
+                forest.score_rows_in(&[], inputs, &mut [], &mut Vec::new())?;
                 Kind::Trees(forest.clone())
             }
             Scorer::Kernel(ranker) => Kind::Kernel(Arc::new(ranker.clone())),
         };
-        if self.scorer.config().features != features || self.info.scaler.n_features() != features {
+        if self.scorer.config().features != inputs || self.info.scaler.n_inputs() != inputs {
             return Err(Error::Mismatch(format!(
-                "the model's description has {features} features, but its weights have {} and its scaling {}",
+                "the model's description has {inputs} inputs, but its weights have {} and its scaling {}",
                 self.scorer.config().features,
-                self.info.scaler.n_features()
+                self.info.scaler.n_inputs()
             )));
         }
-        Ok(ServingScorer { features, scaler: self.info.scaler.clone(), kind })
+        let scaler = self.info.scaler.clone();
+        Ok(ServingScorer { features, list: scaler.inputs(), scaler, kind })
     }
 }
 
@@ -140,17 +144,20 @@ impl ServingScorer {
                 "{values} feature values are not a whole number of rows of {width} features"
             )));
         }
-        let Scratch { rows, fit, net, keys, sums, columns, scores, .. } = scratch;
-        let features = if self.scaler.steps().is_empty() {
+        if !matches!(self.kind, Kind::Trees(_)) {
+            refuse_missing(&self.scaler, features, 0)?;
+        }
+        let Scratch { rows, inputs, fit, net, keys, sums, columns, scores, .. } = scratch;
+        scores.clear();
+        scores.resize(features.len() / width, 0.0);
+        let features = if self.scaler.is_identity() {
             features
         } else {
             rows.clear();
             rows.extend_from_slice(features);
-            self.scaler.apply_rows_in(rows, fit);
-            rows
+            self.scaler.inputs_in(rows, inputs, &self.list, fit)
         };
-        scores.clear();
-        scores.resize(features.len() / width, 0.0);
+        let width = self.list.len();
         match &self.kind {
             Kind::Net(ranker) => ranker.score_blocks_in(features, scores, net),
             Kind::Trees(forest) => {

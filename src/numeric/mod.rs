@@ -10,6 +10,7 @@ pub(crate) mod order;
 pub(crate) mod series;
 mod sigmoid;
 mod tanh;
+mod tiny;
 
 pub(crate) use mean::student_quantile;
 pub use mean::{Mean, mean};
@@ -19,3 +20,4 @@ pub use order::{LARGEST_SCORE, Score, training_order};
 pub(crate) use sigmoid::sigmoid_and_derivative;
 pub use sigmoid::{sigmoid, softplus};
 pub(crate) use tanh::tanh_and_derivative;
+pub(crate) use tiny::{TINY, flushed};

@@ -92,11 +92,13 @@ pub(super) fn rows_of_bytes(
     }
     rows.clear();
     rows.extend(body.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
-    match rows.iter().position(|value| !value.is_finite()) {
+    match rows.iter().position(|value| value.is_infinite()) {
         None => Ok(()),
         Some(place) => {
             let (document, feature, value) = (place / width, place % width, rows[place]);
-            Err(Refusal::bad(format!("documents[{document}][{feature}] is {value}: features must be finite numbers")))
+            Err(Refusal::bad(format!(
+                "documents[{document}][{feature}] is {value}: features must be finite numbers, or NaN if they are missing"
+            )))
         }
     }
 }
@@ -289,9 +291,10 @@ impl<'de> Visitor<'de> for Number<'_, '_> {
         self.push(value as f64)
     }
 
+    /// A missing value.
     fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
-        let (document, feature) = (self.0.documents, self.0.rows.len() - self.0.documents * self.0.width);
-        Err(self.0.refuse(format!("documents[{document}][{feature}] is null: features must be finite numbers")))
+        self.0.rows.push(f32::NAN);
+        Ok(())
     }
 }
 
@@ -311,6 +314,8 @@ mod tests {
         assert_eq!(json(" [[0.1,16777217]] "), Ok(vec![0.1, 16_777_216.0]));
         assert_eq!(json(r#"{"documents": []}"#), Ok(vec![]));
         assert_eq!(json("[]"), Ok(vec![]));
+        let missing = json("[[1,2],[3,null]]").unwrap();
+        assert!(missing[..3] == [1.0, 2.0, 3.0] && missing[3].is_nan() && missing.len() == 4);
     }
 
     #[test]
@@ -322,7 +327,6 @@ mod tests {
             ("[[1,NaN]]", "the body is not JSON: expected value at line 1 column 5"),
             ("[[1]]", "documents[0] has 1 features, the model expects 2"),
             ("[[1,2],[1,2,3]]", "documents[1] has more than 2 features, the model expects 2"),
-            ("[[1,2],[1,null]]", "documents[1][1] is null: features must be finite numbers"),
             ("[[1,2],[1e39,0]]", "documents[1][0] is 1e39, out of range for f32"),
             (
                 "[[1,2],[1,2],[1,2],[1,2]]",
@@ -357,8 +361,10 @@ mod tests {
         assert_eq!(read(&[]), Ok(vec![]));
         let size = "12 bytes is not a multiple of 8, the size of a document: 2 features of f32";
         assert_eq!(read(&bytes(&[1.0, 2.0, 3.0])), Err(size.to_owned()));
-        let nan = "documents[1][0] is NaN: features must be finite numbers";
-        assert_eq!(read(&bytes(&[1.0, 2.0, f32::NAN, 4.0])), Err(nan.to_owned()));
+        let infinite = "documents[1][0] is inf: features must be finite numbers, or NaN if they are missing";
+        assert_eq!(read(&bytes(&[1.0, 2.0, f32::INFINITY, 4.0])), Err(infinite.to_owned()));
+        let missing = read(&bytes(&[1.0, 2.0, f32::NAN, 4.0])).unwrap();
+        assert!(missing[2].is_nan() && missing[3] == 4.0);
         assert!(read(&bytes(&[0.0; 6])).unwrap_err().starts_with("more than 2 documents"));
     }
 }

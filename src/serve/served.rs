@@ -40,7 +40,7 @@ fn describe(model: &Model, loaded: f64) -> Value {
     json!({
         "model": info.checksum,
         "architecture": info.ranker.architecture.to_string(),
-        "features": info.ranker.features,
+        "features": info.n_features(),
         "feature_names": info.names_of_features(),
         "scaling": info.scaler.kind().name(),
         "serving": info.scaler.kind().serving(),

@@ -6,12 +6,11 @@ use super::method::Method;
 use super::model::{ModelChoice, ModelKind, models};
 use super::value::Value;
 use super::words::{GradientPath, OptimizerKind, Schedule, Skip};
-use crate::data::Dataset;
 use crate::data::scale::{DEFAULT_BINS, ScaleKind};
-use crate::data::{Scaler, Scaling};
+use crate::data::{Dataset, Preprocessing, Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
-use crate::model::{Architecture, ExportTarget, Init, RankerConfig, Unsupported};
+use crate::model::{Architecture, ExportTarget, Init, RankerConfig, Unsupported, WITHOUT_INPUTS};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +62,10 @@ pub struct TrainConfig {
     pub clip: f64,
     /// Seed of all random numbers: weights, shuffles, samples.
     pub seed: u64,
+    /// Numbers, from 1, or names of categorical features. Nets encode them as one input per level; trees split them into sets of
+    /// levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categorical: Vec<String>,
     /// How gradients are computed.
     pub gradient: GradientPath,
     /// Maximum number of document pairs in memory at once on the tensor path.
@@ -136,13 +139,39 @@ impl TrainConfig {
 
     /// Returns the shape of the model for data with this scaling; trees and kernels grow to theirs.
     pub(crate) fn shape(&self, scaler: &Scaler) -> RankerConfig {
-        let shape = RankerConfig::new(scaler.n_features(), self.architecture.clone()).encoded(scaler);
+        let shape = RankerConfig::new(scaler.n_inputs(), self.architecture.clone()).encoded(scaler);
         RankerConfig { skip: self.skip == Skip::Linear, ..shape }
     }
 
-    /// Returns the feature scaling with its parameters.
-    pub fn feature_scaling(&self) -> Scaling {
-        Scaling { kind: self.scaling, bins: self.scale_bins }
+    /// Returns how the features of `train` become inputs: trees use missing values and categorical features as they are, other
+    /// models replace and encode them.
+    ///
+    /// # Errors
+    /// If the data has no such categorical feature, or missing values that the model cannot take.
+    pub fn preprocessing(&self, train: &Dataset) -> Result<Preprocessing> {
+        let scaling = Scaling { kind: self.scaling, bins: self.scale_bins };
+        let categorical = self.categorical_columns(train)?;
+        match (&self.method, &self.architecture) {
+            (Method::Boosting(_), _) => Ok(Preprocessing { scaling, imputes: false, categorical: Vec::new() }),
+            (Method::Baseline(settings), Architecture::Trees { .. }) if train.has_missing() => {
+                Err(Error::Data(format!(
+                    "{}: the training data has missing values, which this baseline cannot use: give them a number with `null`, or \
+                 train with `model` trees",
+                    settings.name
+                )))
+            }
+            (Method::Baseline(settings), Architecture::Trees { .. }) if !categorical.is_empty() => {
+                let expected = format!("no features for {}, or `model` trees", settings.name);
+                Err(Error::setting("categorical", self.categorical.join(","), expected))
+            }
+            _ if !self.target.capability().inputs && (!categorical.is_empty() || train.has_missing()) => {
+                Err(Error::Config(format!(
+                    "`for` {} supports neither missing values nor categorical features of nets: {WITHOUT_INPUTS}",
+                    self.target
+                )))
+            }
+            _ => Ok(Preprocessing { scaling, imputes: true, categorical }),
+        }
     }
 
     /// Returns the name of what is optimised: the objective, or the baseline.
@@ -216,7 +245,7 @@ impl TrainConfig {
                 )))
             }
             (Err(Unsupported::Skip), ..) => only("skip", self.skip.name(), vec![Skip::None.name()]),
-            (Err(Unsupported::Scaling | Unsupported::WithinQuery), ..) => {
+            (Err(Unsupported::WithinQuery | Unsupported::Encoding), ..) => {
                 let scalings = capability.scalings(&self.architecture);
                 let is_supported = |kind: &ScaleKind| scalings.is_some_and(|scalings| scalings.has(*kind));
                 let supported = ScaleKind::ALL.into_iter().filter(is_supported).map(ScaleKind::name);

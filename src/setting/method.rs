@@ -1,6 +1,7 @@
 //! Training methods: gradient descent, boosting, and the baselines.
 
 use super::model::{ModelChoice, ModelKind};
+use super::words::MissingValues;
 use crate::name::Spelling;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub struct TreeSettings {
     pub subsample: f64,
     /// Fraction of features sampled for each tree.
     pub feature_fraction: f64,
+    /// Which values of features are missing.
+    #[serde(default, skip_serializing_if = "MissingValues::is_default")]
+    pub missing: MissingValues,
 }
 
 /// The defaults of the settings table.
@@ -54,8 +58,14 @@ impl Default for TreeSettings {
 
 impl TreeSettings {
     /// Values before any setting is applied.
-    pub(super) const BLANK: TreeSettings =
-        TreeSettings { min_data: 0, min_hessian: 0.0, bins: 0, subsample: 0.0, feature_fraction: 0.0 };
+    pub(super) const BLANK: TreeSettings = TreeSettings {
+        min_data: 0,
+        min_hessian: 0.0,
+        bins: 0,
+        subsample: 0.0,
+        feature_fraction: 0.0,
+        missing: MissingValues::Nan,
+    };
 }
 
 /// A baseline and its parameters. `Display` writes the form that [`ModelChoice`] parses.

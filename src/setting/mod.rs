@@ -7,6 +7,7 @@
 //!
 //! `train`, `tune` and the command line import this module. It imports only the list of baselines from above.
 
+mod categorical;
 mod config;
 mod field;
 mod given;
@@ -26,7 +27,7 @@ pub use model::{Kinds, ModelChoice, ModelKind, models};
 pub use row::{DefaultValue, SearchSpace, Section, Setting};
 pub use table::SETTINGS;
 pub use value::{Bounds, Value};
-pub use words::{GradientPath, OptimizerKind, Schedule, Skip};
+pub use words::{GradientPath, MissingValues, OptimizerKind, Schedule, Skip};
 
 /// Whether this build can train trees. All builds can score with them.
 pub const GROWS_TREES: bool = cfg!(feature = "trees");

@@ -326,6 +326,7 @@ impl ModelChoice {
             l2: 0.0,
             clip: 0.0,
             seed: 0,
+            categorical: Vec::new(),
             gradient: GradientPath::Auto,
             pair_budget: 0,
             shares: 0,

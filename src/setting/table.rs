@@ -1,13 +1,14 @@
 //! The table of settings.
 
+use super::categorical::features;
 use super::field::{growth, leaves, set, set_activation, set_epochs, set_growth, set_leaves, set_units, units_of};
 use super::model::Kinds;
 use super::row::DefaultValue::{After, Fixed, OfData, OfKind};
 use super::row::SearchSpace::{self, List, Log, ZeroOrLog};
 use super::row::{Section, Setting};
 use super::value::Bounds::{Decay, NotNegative, Positive, Share};
-use super::value::Value::{Name, Number, Units, Whole, Words};
-use super::words::{GradientPath, OptimizerKind, Schedule, Skip};
+use super::value::Value::{Features, Name, Number, Units, Whole, Words};
+use super::words::{GradientPath, MissingValues, OptimizerKind, Schedule, Skip};
 use crate::data::scale::{MAX_BINS, ScaleKind};
 use crate::metric::DEFAULT_METRIC;
 use crate::model::{Activation, ExportTarget, Init};
@@ -252,6 +253,17 @@ pub static SETTINGS: &[Setting] = &[
         ..ROW
     },
     Setting {
+        key: "missing",
+        section: Section::Trees,
+        help: "Values that are missing when trees grow; splits send them to the side with the larger gain",
+        value: Words(MissingValues::WORDS),
+        kinds: TREES,
+        default: Fixed("nan"),
+        get: |config| growth(config, |growth| growth.missing),
+        set: |config, text| set_growth(config, text, |growth| &mut growth.missing),
+        ..ROW
+    },
+    Setting {
         key: "l2",
         section: Section::Training,
         help: "L2 penalty on the weights of a net or on the leaf values of trees",
@@ -318,6 +330,17 @@ pub static SETTINGS: &[Setting] = &[
         search: &[(NETS, SearchSpace::Default)],
         get: |config| config.average_weights.to_string(),
         set: |config, text| set(&mut config.average_weights, text),
+        ..ROW
+    },
+    Setting {
+        key: "categorical",
+        section: Section::Training,
+        help: "Categorical features, by number from 1 or by name, as in 5,9; their values are whole numbers of 0 or more",
+        value: Features,
+        kinds: ONE_MODEL.or(AUTO),
+        default: After("none", |_, _, _| String::new()),
+        get: |config| config.categorical.join(","),
+        set: |config, text| features(text).map(|features| config.categorical = features),
         ..ROW
     },
     Setting {

@@ -127,15 +127,15 @@ fn a_target_sets_the_default_scaling_and_refuses_what_it_does_not_support() {
     let config = |model: &str, stated: &[(&str, &str)]| resolve(&model.parse().unwrap(), &given(stated), None);
     for (model, target, scaling) in [
         ("mlp", "any", "quantile"),
-        ("mlp", "solr", "zscore"),
-        ("linear", "opensearch", "zscore"),
+        ("mlp", "solr", "quantile"),
+        ("linear", "opensearch", "quantile"),
         ("mlp", "vespa", "quantile"),
         ("mlp", "onnx", "quantile"),
         ("trees", "solr", "none"),
         ("ranksvm", "c", "query-minmax"),
         ("ranksvm", "vespa", "quantile"),
         ("rankboost", "elasticsearch", "quantile"),
-        ("adarank", "elasticsearch", "zscore"),
+        ("adarank", "elasticsearch", "quantile"),
         ("kernel-ranknet", "vespa", "quantile"),
     ] {
         let config = config(model, &[("for", target)]).unwrap();
@@ -144,16 +144,14 @@ fn a_target_sets_the_default_scaling_and_refuses_what_it_does_not_support() {
         assert!(!again.has("scale") && again.has("for") == (target != "any"), "{model}: {again:?}");
     }
     let message = |model: &str, stated: &[(&str, &str)]| config(model, stated).unwrap_err().to_string();
-    for scaling in ["log1p", "quantile", "query-zscore"] {
+    for (model, target, scaling) in [("mlp", "solr", "query-zscore"), ("trees", "vespa", "query-minmax")] {
         assert_eq!(
-            message("mlp", &[("for", "solr"), ("scale", scaling)]),
-            format!("scale {scaling}: expected none, zscore or minmax with `for` solr")
+            message(model, &[("for", target), ("scale", scaling)]),
+            format!(
+                "scale {scaling}: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` {target}"
+            )
         );
     }
-    assert_eq!(
-        message("trees", &[("for", "vespa"), ("scale", "query-minmax")]),
-        "scale query-minmax: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` vespa"
-    );
     assert_eq!(
         message("mlp", &[("for", "elasticsearch"), ("activation", "relu")]),
         "activation relu: expected sigmoid or tanh with `for` elasticsearch"

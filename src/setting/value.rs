@@ -1,5 +1,6 @@
 //! Valid values of a setting.
 
+use super::categorical::features;
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
 use crate::model::{MAX_LAYERS, MAX_UNITS};
@@ -15,6 +16,8 @@ pub enum Value {
     Words(&'static [Word]),
     /// Numbers of units of the hidden layers, as in `32,16`.
     Units,
+    /// Numbers, from 1, or names of features, as in `5,9`; may be empty.
+    Features,
     /// A name. The first function checks it. The second lists all names, or none if there are too many to list.
     Name(fn(&str) -> Result<()>, fn() -> Vec<&'static str>),
 }
@@ -55,6 +58,7 @@ impl Value {
             Value::Number(Bounds::Share) => "a number above 0 and at most 1".into(),
             Value::Number(Bounds::Decay) => "a number of 0 or more and below 1".into(),
             Value::Words(_) | Value::Name(..) => listed(&self.words(), "or"),
+            Value::Features => "different features, separated by commas: numbers, from 1, or names, as in 5,9".into(),
             Value::Units => {
                 format!("1 to {MAX_UNITS} units for each of 1 to {MAX_LAYERS} hidden layers, as in 10 or 32,16")
             }
@@ -89,6 +93,7 @@ impl Value {
                 }
                 units => units.is_some_and(|units| units.len() <= MAX_LAYERS && units.iter().all(|&n| n <= MAX_UNITS)),
             },
+            Value::Features => features(text).is_some(),
             Value::Words(words) => return name::find(key, words, text).map(drop),
             Value::Name(check, _) => return check(text),
         };

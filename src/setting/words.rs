@@ -46,6 +46,28 @@ words! {
 }
 
 words! {
+    /// Which values of features are missing when trees grow, as in LightGBM. Each split sends missing values to the side with the
+    /// larger gain.
+    #[derive(Default)]
+    pub enum MissingValues: "kind of missing values" {
+        /// NaN is missing.
+        #[default]
+        Nan = "nan",
+        /// NaN and 0 are missing.
+        Zero = "zero",
+        /// No value is missing: NaN is compared as 0.
+        None = "none",
+    }
+}
+
+impl MissingValues {
+    /// Whether it is the default, which settings in JSON omit.
+    pub(super) fn is_default(&self) -> bool {
+        *self == MissingValues::default()
+    }
+}
+
+words! {
     /// How the gradient of an objective is computed. Both ways give the same numbers.
     pub enum GradientPath: "gradient path" {
         /// Uses lambda on the CPU and, on a GPU, for objectives that have GPU kernels or no tensor form; tensor otherwise.

@@ -2,7 +2,7 @@
 
 use super::distributed::Partition;
 use crate::data::Dataset;
-use crate::data::scale::{Scaler, Scaling};
+use crate::data::scale::{Preprocessing, Scaler};
 use crate::distributed::{Member, data_fact};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -42,18 +42,21 @@ pub struct TrainingData<'a> {
 }
 
 impl<'a> TrainingData<'a> {
-    /// Fits the scaling on the training queries and applies it to training and validation queries.
+    /// Fits scaling, medians and levels on the training queries and applies them to training and validation queries. For trees,
+    /// which use missing values and levels as they are, pass [`TrainConfig::preprocessing`](crate::TrainConfig::preprocessing).
     ///
     /// # Errors
-    /// If a data set is empty, the numbers of features differ, or there is not enough memory to copy borrowed data.
+    /// If a data set is empty, the numbers of features differ, a categorical feature has invalid or too many levels, or there is not
+    /// enough memory to copy borrowed data.
     pub fn new(
-        scaling: impl Into<Scaling>,
+        rules: impl Into<Preprocessing>,
         train: impl Into<Cow<'a, Dataset>>,
         valid: impl Into<Cow<'a, Dataset>>,
     ) -> Result<Self> {
         let (train, valid) = (train.into(), valid.into());
         check(&train, &valid)?;
-        Self::scaled(Scaler::fit(scaling, &train), train, valid)
+        let scaler = rules.into().fit_for(&train, &[&valid])?;
+        Self::scaled(scaler, train, valid)
     }
 
     /// The part of the queries that one of several processes holds, scaled as a single process with all queries would
@@ -83,11 +86,11 @@ impl<'a> TrainingData<'a> {
     pub fn distributed(
         member: &Member,
         shares: usize,
-        scaling: impl Into<Scaling>,
+        rules: impl Into<Preprocessing>,
         train: Dataset,
         valid: Dataset,
     ) -> Result<Self> {
-        let scaling = scaling.into();
+        let rules = rules.into();
         check(&train, &valid)?;
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
         // Compare before queries are split and exchanged.
@@ -96,7 +99,7 @@ impl<'a> TrainingData<'a> {
             data_fact("validation data", &valid, &info[1].fingerprint),
         ];
         member.same(Error::Mismatch, "give all processes the same files", Ok(facts))?;
-        let facts = vec![("scaling".into(), scaling.kind.to_string()), ("shares".into(), shares.to_string())];
+        let facts = rules.facts().into_iter().chain([("shares".into(), shares.to_string())]).collect();
         member.same(Error::Config, "give all processes the same settings", Ok(facts))?;
         let has_pairs = train.has_pairs();
         let partition = Partition::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
@@ -106,7 +109,7 @@ impl<'a> TrainingData<'a> {
         let (train, valid) = (local(train, 0), local(valid, 1));
         // Wait for all processes before rows are exchanged.
         member.agree(Ok(()))?;
-        let scaler = Scaler::fit_distributed(scaling, member, &train, &partition.rows())?;
+        let scaler = rules.fit_distributed(member, &train, &valid, &partition.rows())?;
         let data = Self::scaled(scaler, train.into(), valid.into())?;
         Ok(TrainingData { info, partition: Some(partition), has_pairs, ..data })
     }
@@ -136,7 +139,7 @@ impl<'a> TrainingData<'a> {
 
     fn scaled(scaler: Scaler, mut train: Cow<'a, Dataset>, mut valid: Cow<'a, Dataset>) -> Result<Self> {
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
-        if !scaler.steps().is_empty() {
+        if !scaler.is_identity() {
             apply(&scaler, &mut train)?;
             apply(&scaler, &mut valid)?;
         }

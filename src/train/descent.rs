@@ -4,6 +4,7 @@
 
 use super::optimizer::{BETAS, EPSILON, MOMENTUM};
 use crate::model::{NetShape, Ranker};
+use crate::numeric::TINY;
 use crate::setting::{OptimizerKind, TrainConfig};
 use crate::simd::{Simd, Vectorised, dispatch};
 use burn::module::{Module, ModuleVisitor, Param};
@@ -171,6 +172,8 @@ impl Vectorised for Update<'_> {
     fn run<const N: usize, S: Simd<N>>(self, _: S) {
         let Update { step, weights, gradient, moments: [first, second] } = self;
         let decayed = |slope: f32, weight: f32| if step.l2 > 0.0 { weight * step.l2 + slope } else { slope };
+        // The square of such a gradient, times `1 - beta_2`, is a normal number.
+        let least = TINY / (1.0 - BETAS[1]).sqrt();
         match step.kind {
             OptimizerKind::Sgd => {
                 for (weight, slope) in weights.iter_mut().zip(gradient) {
@@ -187,6 +190,7 @@ impl Vectorised for Update<'_> {
             OptimizerKind::Adam => {
                 for (((weight, slope), mean), square) in weights.iter_mut().zip(gradient).zip(first).zip(second) {
                     let slope = decayed(*slope, *weight);
+                    let slope = if slope.abs() < least { 0.0 } else { slope };
                     *mean = flushed(*mean * BETAS[0] + slope * (1.0 - BETAS[0]));
                     *square = flushed(*square * BETAS[1] + slope * slope * (1.0 - BETAS[1]));
                     let direction = *mean * step.factor / (square.sqrt() + step.epsilon);

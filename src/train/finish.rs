@@ -28,6 +28,7 @@ impl Trainer<'_> {
         let scorer = self.learner.best(&self.data.train)?;
         let mut info = ModelInfo::new(scorer.config(), self.data.scaler.clone(), self.config.aim());
         info.settings = serde_json::to_value(&self.config).map_err(|error| Error::Record(error.to_string()))?;
+        info.sparse_missing = self.data.train.is_sparse_missing();
         info.best_epoch = self.state.best_epoch;
         info.run = Some(RunInfo { identity: self.identity(), finish, best_value });
         info.conventions = Conventions::default().to_string();

@@ -67,7 +67,8 @@ impl<'a> Trainer<'a> {
         device: &Device,
     ) -> Result<Self> {
         config.check()?;
-        let data = TrainingData::new(config.feature_scaling(), train, valid)?;
+        let train: Cow<'a, Dataset> = train.into();
+        let data = TrainingData::new(config.preprocessing(&train)?, train, valid)?;
         Self::on(config, Arc::new(data), device)
     }
 
@@ -114,7 +115,7 @@ impl<'a> Trainer<'a> {
             let remedy = "give all processes the same settings, and `portable` where their CPUs differ";
             partition.member.same(Error::Config, remedy, Ok(facts(&config, device)))?;
         }
-        let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
+        let worst = worst(&*metric);
         let identity = identity::identity(&config, &data.info);
         Ok(Trainer {
             state: RunState::new(identity, config.learning_rate, worst),
@@ -136,6 +137,21 @@ impl<'a> Trainer<'a> {
         self.metrics = vec![self.metric.clone()];
         self.metrics.extend(metrics.into_iter().filter(|metric| metric.name() != self.metric.name()));
         self
+    }
+
+    /// Selects the best epoch by a custom metric instead of that of the configuration. Baselines, which may optimise their metric,
+    /// keep their own.
+    ///
+    /// Call this before [`Trainer::with_metrics`].
+    ///
+    /// # Errors
+    /// If the metric has no value for the labels.
+    pub fn with_metric(mut self, metric: Arc<dyn Metric>) -> Result<Self> {
+        [&self.data.train, &self.data.valid].into_iter().try_for_each(|data| check_metric(&*metric, data))?;
+        self.state.best_value = worst(&*metric);
+        self.metrics = vec![metric.clone()];
+        self.metric = metric;
+        Ok(self)
     }
 
     /// Trains RankNet on target probabilities instead of labels.
@@ -333,6 +349,11 @@ fn facts(config: &TrainConfig, device: &Device) -> Vec<Fact> {
     facts.push(("device".into(), device::host_backend(device).map_or("GPU", Backend::name).into()));
     facts.push(("instruction set".into(), device::instruction_set().into()));
     facts
+}
+
+/// A value that every value of the metric improves.
+fn worst(metric: &dyn Metric) -> f64 {
+    if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY }
 }
 
 /// Refuses labels for which the metric is undefined, using the ideal ranking, whose sums are the largest.

@@ -110,7 +110,7 @@ impl<'a> Candidate<'a> {
     ) -> Result<Self> {
         let Some(first) = configs.first() else { return Ok(Candidate { runs: Vec::new() }) };
         let better = better(&first.metric)?;
-        let scaled = data.scaled(first.feature_scaling())?;
+        let scaled = data.scaled(&first.preprocessing(data.train())?)?;
         let run = |((config, data), halves): ((TrainConfig, Arc<_>), &super::Halves)| {
             let trainer = Trainer::on(config, data, device)?.with_stop(stop.clone());
             Ok((trainer, CrossEvaluator::new(halves.clone(), better)))

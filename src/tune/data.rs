@@ -1,8 +1,7 @@
 //! The queries that runs are compared on: one or more folds, scaled once per requested scaling.
 
 use super::estimate::Halves;
-use crate::data::Dataset;
-use crate::data::scale::Scaling;
+use crate::data::{Dataset, Preprocessing};
 use crate::distributed::{Fact, data_fact};
 use crate::error::{Error, Result};
 use crate::train::TrainingData;
@@ -14,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct TuneData<'a> {
     folds: Vec<[&'a Dataset; 2]>,
     halves: Vec<Halves>,
-    scaled: Mutex<HashMap<Scaling, Scaled<'a>>>,
+    scaled: Mutex<HashMap<Preprocessing, Scaled<'a>>>,
 }
 
 /// All folds with one scaling.
@@ -54,6 +53,11 @@ impl<'a> TuneData<'a> {
         self.folds.iter().map(|[train, _]| train.n_queries())
     }
 
+    /// The training queries of the first fold.
+    pub(super) fn train(&self) -> &Dataset {
+        self.folds[0][0]
+    }
+
     /// The halves of each fold's validation queries.
     pub fn halves(&self) -> &[Halves] {
         &self.halves
@@ -83,12 +87,12 @@ impl<'a> TuneData<'a> {
     ///
     /// # Errors
     /// If the sets of a fold do not match, or there is not enough memory for another copy.
-    pub fn scaled(&self, scaling: Scaling) -> Result<Vec<Arc<TrainingData<'a>>>> {
+    pub fn scaled(&self, rules: &Preprocessing) -> Result<Vec<Arc<TrainingData<'a>>>> {
         let mut cache = self.scaled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(data) = cache.get(&scaling) {
+        if let Some(data) = cache.get(rules) {
             return Ok(data.clone());
         }
-        let scale = |[train, valid]: &[&'a Dataset; 2]| TrainingData::new(scaling, *train, *valid).map(Arc::new);
+        let scale = |[train, valid]: &[&'a Dataset; 2]| TrainingData::new(rules.clone(), *train, *valid).map(Arc::new);
         let data = self.folds.iter().map(scale).collect::<Result<Vec<_>>>().map_err(|error| match error {
             Error::Memory { needed, left, what, .. } => {
                 let remedy = "search fewer scalings (each needs a copy of the data)".into();
@@ -96,7 +100,7 @@ impl<'a> TuneData<'a> {
             }
             other => other,
         })?;
-        cache.insert(scaling, data.clone());
+        cache.insert(rules.clone(), data.clone());
         Ok(data)
     }
 }
@@ -110,8 +114,8 @@ mod tests {
     fn every_scaling_is_computed_once() {
         let data = Synthetic { queries: 5, ..Synthetic::net() }.generator().unwrap().dataset().unwrap();
         let folds = TuneData::new(vec![[&data, &data]; 2], 1).unwrap();
-        let first = folds.scaled(ScaleKind::ZScore.into()).unwrap();
-        assert!(Arc::ptr_eq(&first[1], &folds.scaled(ScaleKind::ZScore.into()).unwrap()[1]));
+        let first = folds.scaled(&ScaleKind::ZScore.into()).unwrap();
+        assert!(Arc::ptr_eq(&first[1], &folds.scaled(&ScaleKind::ZScore.into()).unwrap()[1]));
         assert_eq!((folds.n_queries(), folds.half_of_each().sum::<usize>()), (10, 4));
         assert!(TuneData::new(vec![], 1).is_err());
     }

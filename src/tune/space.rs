@@ -329,7 +329,7 @@ mod tests {
     fn a_target_restricts_lists() {
         let mut space = Space::standard();
         space.restrict(ExportTarget::Elasticsearch).unwrap();
-        assert_eq!(space.get(Part::Nets, "scale"), Some(&list(&["zscore"])));
+        assert_eq!(space.get(Part::Nets, "scale"), Some(&list(&["zscore", "log1p-zscore", "quantile"])));
         assert_eq!(space.get(Part::Nets, "activation"), Some(&list(&["tanh"])));
         assert_eq!(space.get(Part::Nets, "hidden"), Space::standard().get(Part::Nets, "hidden"));
         for number in 0..50 {
@@ -341,9 +341,12 @@ mod tests {
         any.restrict(ExportTarget::Any).unwrap();
         assert_eq!(any, Space::standard());
         let mut space = Space::new();
-        space.set(Part::Nets, "scale", list(&["quantile", "log1p"])).unwrap();
+        space.set(Part::Nets, "scale", list(&["query-zscore", "query-minmax"])).unwrap();
         let message = space.restrict(ExportTarget::Solr).unwrap_err().to_string();
-        assert_eq!(message, "scale quantile: expected none, zscore or minmax with `for` solr");
+        assert_eq!(
+            message,
+            "scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` solr"
+        );
     }
 
     #[test]

@@ -108,6 +108,7 @@ fn obstacle(line: &str) -> Option<&'static str> {
         "cargo" if line.contains("--features trees") && !cfg!(feature = "trees") => {
             Some("this build does not train trees")
         }
+        "pip" => Some("the tests of the Python package install it"),
         "mpirun" if !cfg!(feature = "mpi") => Some("this build does not have mpi"),
         "mpirun" if !has("mpirun") => Some("mpirun is not installed"),
         "curl" if !has("curl") => Some("curl is not installed"),

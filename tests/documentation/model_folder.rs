@@ -1,10 +1,11 @@
 //! docs/model-folder.md lists exactly the fields that are written.
 
 use crate::support::Place;
+use burnrank::data::Preprocessing;
 use burnrank::model::{DataInfo, ExportTarget, MemberInfo, RunInfo};
-use burnrank::setting::{BaselineSettings, Method, Skip, TreeSettings};
+use burnrank::setting::{BaselineSettings, Method, MissingValues, Skip, TreeSettings};
 use burnrank::{
-    Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, Scaler, TrainConfig,
+    Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, TrainConfig,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,24 +53,29 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
     }
 }
 
-fn data_with_missing() -> Dataset {
-    Dataset::new(2, vec![1.0, 2.0, 4.0, f32::NAN], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap()
-}
-
 /// Returns a description with every field that an architecture can have.
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
-    let data = Dataset::new(2, vec![1.0, 2.0, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
+    let data = Dataset::new(2, vec![1.0, f32::NAN, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
     let is_encoded = scaling == ScaleKind::Piecewise;
-    let data = if is_encoded { data_with_missing() } else { data };
     let ranker = RankerConfig { skip: is_encoded, ..RankerConfig::new(2, architecture.clone()) };
-    let mut config =
-        TrainConfig { architecture, scaling, method, shares: 2, target: ExportTarget::Onnx, ..TrainConfig::default() };
+    let categorical = vec!["2".to_owned()];
+    let mut config = TrainConfig {
+        architecture,
+        scaling,
+        method,
+        shares: 2,
+        target: ExportTarget::Onnx,
+        categorical,
+        ..TrainConfig::default()
+    };
     if is_encoded {
         (config.scale_bins, config.skip, config.average_weights) = (8, Skip::Linear, 0.99);
     }
     let settings = serde_json::to_value(config).unwrap();
-    let mut info = ModelInfo::new(ranker.clone(), Scaler::fit(scaling, &data), "ranknet");
+    let scaler = Preprocessing { categorical: vec![0], ..scaling.into() }.fit(&data).unwrap();
+    let mut info = ModelInfo::new(ranker.clone(), scaler, "ranknet");
     info.settings = settings.clone();
+    info.sparse_missing = true;
     let part = DataInfo { file: Some("train.txt".into()), ..DataInfo::of("train.txt, 4 in 5 queries", &data) };
     info.data.insert("train".into(), part);
     info.metrics.entry("valid".into()).or_default().insert("ndcg@10".into(), 0.5);
@@ -92,7 +98,14 @@ fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> Model
 fn the_page_lists_every_field_of_a_model() {
     let page = rows("model.json");
     let mut seen = BTreeSet::new();
-    let trees = TreeSettings { min_data: 1, min_hessian: 1.0, bins: 255, subsample: 1.0, feature_fraction: 1.0 };
+    let trees = TreeSettings {
+        min_data: 1,
+        min_hessian: 1.0,
+        bins: 255,
+        subsample: 1.0,
+        feature_fraction: 1.0,
+        missing: MissingValues::Zero,
+    };
     let baseline = BaselineSettings { name: "ranksvm".into(), numbers: BTreeMap::from([("c".into(), 1.0)]) };
     let mlp = Architecture::Mlp { hidden: vec![3], activation: Activation::Tanh };
     for info in [

@@ -9,7 +9,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 /// Returns the scaled rows of a query.
-fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Vec<Vec<f64>> {
+fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[Vec<f32>]) -> Vec<Vec<f64>> {
     let log = |x: f64| if kind.starts_with("log1p") { x.abs().ln_1p().copysign(x) } else { x };
     let mut rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|&x| log(f64::from(x))).collect()).collect();
     let width = rows[0].len();
@@ -77,7 +77,28 @@ fn by_query(case: &Case, kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, score: 
     let mut scores = Vec::new();
     for query in case.data.queries() {
         let rows: Vec<&[f32]> = query.features.chunks(case.data.n_features()).collect();
-        scores.extend(scaled(kind, scaling, &rows).iter().map(|row| score(row)));
+        let medians = scaling("medians");
+        let filled = |row: &&[f32]| {
+            let median = |(i, &x): (usize, &f32)| if x.is_nan() { medians[i] as f32 } else { x };
+            row.iter().enumerate().map(median).collect::<Vec<f32>>()
+        };
+        let rows_scaled = scaled(kind, scaling, &rows.iter().map(filled).collect::<Vec<_>>());
+        let [kinds, features, levels] = ["kind", "feature", "level"].map(|name| scaling(&format!("inputs.{name}")));
+        for (raw, scaled) in rows.iter().zip(rows_scaled) {
+            if kinds.is_empty() {
+                scores.push(score(&scaled));
+                continue;
+            }
+            let input = |i: usize| {
+                let feature = features[i] as usize;
+                match kinds[i] as i64 {
+                    0 => scaled[feature],
+                    1 => f64::from(u8::from(raw[feature].is_nan())),
+                    _ => f64::from(u8::from(f64::from(raw[feature]) == levels[i])),
+                }
+            };
+            scores.push(score(&(0..kinds.len()).map(input).collect::<Vec<f64>>()));
+        }
     }
     scores
 }
@@ -96,16 +117,12 @@ fn kernel(kind: &Value, row: &[f64], points: &[Vec<f64>], offsets: &[f64], weigh
     points.iter().enumerate().map(of).sum()
 }
 
-/// The inputs of a net for the positions of a document: of each feature the means of its bins, and whether it has an input for
-/// missing values.
-fn inputs(features: &[(Vec<f64>, bool)], row: &[f64]) -> Vec<f64> {
-    let mut inputs = Vec::new();
-    for ((means, missing), x) in features.iter().zip(row) {
-        let input = |(bin, mean): (usize, &f64)| if x.is_nan() { 0.0 } else { (x - bin as f64).clamp(0.0, 1.0) - mean };
-        inputs.extend(means.iter().enumerate().map(input));
-        inputs.extend(missing.then(|| f64::from(u8::from(x.is_nan()))));
-    }
-    inputs
+/// The inputs of the first layer for the positions of a document, given the means of the bins of each.
+fn encoded(means: &[Vec<f64>], row: &[f64]) -> Vec<f64> {
+    let of = |(means, x): (&Vec<f64>, &f64)| {
+        means.iter().enumerate().map(|(bin, mean)| (x - bin as f64).clamp(0.0, 1.0) - mean).collect::<Vec<f64>>()
+    };
+    means.iter().zip(row).flat_map(of).collect()
 }
 
 fn score_json(file: &Value, row: &[f64]) -> f64 {
@@ -130,11 +147,8 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         return kernel(kind, row, &points, &offsets, &numbers(&kind["weights"]));
     }
     let layers = file["layers"].as_array().unwrap();
-    let features = file["encoding"].as_array().map(|features| {
-        let of = |of: &Value| (numbers(&of["means"]), of["missing"].as_bool().unwrap());
-        features.iter().map(of).collect::<Vec<_>>()
-    });
-    let inputs = features.map_or_else(|| row.to_vec(), |features| inputs(&features, row));
+    let means = file["encoding"].as_array().map(|means| means.iter().map(numbers).collect::<Vec<_>>());
+    let inputs = means.map_or_else(|| row.to_vec(), |means| encoded(&means, row));
     let skip = if file["skip"].is_null() { Vec::new() } else { numbers(&file["skip"]) };
     let linear: f64 = inputs.iter().zip(&skip).map(|(input, weight)| input * weight).sum();
     let mut values = inputs;
@@ -162,7 +176,13 @@ fn json_scores_by_its_documented_layout() {
             let place = match name {
                 "x" => 0,
                 "y" => 1,
-                _ => return numbers(&file["scaling"][name]),
+                _ => {
+                    let list = match name.strip_prefix("inputs.") {
+                        Some(name) => &file["inputs"][name],
+                        None => &file["scaling"][name],
+                    };
+                    return if list.is_null() { Vec::new() } else { numbers(list) };
+                }
             };
             // All of the same length, as in the tensors.
             let points = file["scaling"]["points"].as_array().unwrap();
@@ -226,16 +246,10 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
             list("trees.root").iter().map(root).sum()
         }
         "net" => {
-            let mut means = list("encoding.means").iter().copied();
-            let flags = list("encoding.bins").iter().zip(list("encoding.missing"));
-            let of = |(&bins, &missing): (&f64, &f64)| {
-                let own = means.by_ref().take(bins as usize).collect();
-                // The mean of an input for missing values is 0.
-                (missing == 1.0).then(|| means.next());
-                (own, missing == 1.0)
-            };
-            let features: Vec<(Vec<f64>, bool)> = flags.map(of).collect();
-            let inputs = if features.is_empty() { row.to_vec() } else { inputs(&features, row) };
+            let mut all = list("encoding.means").iter().copied();
+            let means: Vec<Vec<f64>> =
+                list("encoding.bins").iter().map(|&bins| all.by_ref().take(bins as usize).collect()).collect();
+            let inputs = if means.is_empty() { row.to_vec() } else { encoded(&means, row) };
             let linear: f64 = inputs.iter().zip(list("skip.weight")).map(|(input, weight)| input * weight).sum();
             let mut values = inputs;
             for place in (0..).step_by(2) {
@@ -265,7 +279,10 @@ fn safetensors_score_by_their_documented_names() {
     for case in models::all() {
         let (about, tensors) = read_safetensors(&case.export("safetensors").unwrap().bytes);
         let kind = about["scaling"].as_str().unwrap();
-        let scaling = |name: &str| tensors[&format!("scaling.{name}")].1.clone();
+        let scaling = |name: &str| {
+            let place = if name.starts_with("inputs.") { name.to_owned() } else { format!("scaling.{name}") };
+            tensors.get(&place).map_or_else(Vec::new, |(_, values)| values.clone())
+        };
         let scores = by_query(&case, kind, &scaling, |row| score_tensors(&about, &tensors, row));
         case.check(&scores, "safetensors");
     }
@@ -337,6 +354,9 @@ fn a_record_has_the_documented_bytes() {
             assert_eq!(values, turned, "{name}");
             found += 1;
         }
-        assert_eq!(found, expected.keys().filter(|name| !name.starts_with("scaling")).count());
+        assert_eq!(
+            found,
+            expected.keys().filter(|name| !name.starts_with("scaling") && !name.starts_with("encoding")).count()
+        );
     }
 }

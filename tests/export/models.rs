@@ -1,5 +1,6 @@
 //! Models of every kind, with data to compare scores on.
 
+use burnrank::data::Preprocessing;
 use burnrank::export::{Exported, Format, Request};
 use burnrank::model::{Branch, Child, Forest, KernelKind, KernelRanker, Rule, Tree, WhenMissing};
 use burnrank::{Activation, Dataset, Model, ModelInfo, RankerConfig, Result, ScaleKind, Scaler, Scorer, device};
@@ -111,24 +112,20 @@ pub fn nets() -> Vec<Case> {
     cases
 }
 
-/// Nets with a skip connection, with and without encoded features, some of which are missing.
+/// Nets with a skip connection, with and without encoded features.
 pub fn skips() -> Vec<Case> {
-    let plain = data();
-    let features = plain.features().iter().enumerate();
-    let features = features.map(|(i, &x)| if i % FEATURES % 2 == 1 && i % 5 == 0 { f32::NAN } else { x }).collect();
-    let queries = (0..DOCUMENTS / PER_QUERY).map(|query| (query.to_string(), PER_QUERY)).collect();
-    let missing = Arc::new(Dataset::new(FEATURES, features, vec![0.0; DOCUMENTS], queries).unwrap());
+    let data = data();
     let mut cases = Vec::new();
-    for (kind, data) in [(ScaleKind::ZScore, &plain), (ScaleKind::Quantile, &plain), (ScaleKind::Piecewise, &missing)] {
+    for kind in [ScaleKind::ZScore, ScaleKind::Quantile, ScaleKind::Piecewise] {
         for hidden in [&[7][..], &[6, 4]] {
-            let shape = RankerConfig::mlp(FEATURES, hidden, Activation::Relu).encoded(&Scaler::fit(kind, data));
+            let shape = RankerConfig::mlp(FEATURES, hidden, Activation::Relu).encoded(&Scaler::fit(kind, &data));
             let shape = RankerConfig { skip: true, ..shape };
             let mut rng = random(3);
             let weights = shape.shapes().into_iter().map(|sides| {
                 (0..sides.iter().product::<usize>()).map(|_| 2.0 * rng.random::<f32>() - 1.0).collect::<Vec<f32>>()
             });
             let net = shape.from_weights(&weights.collect::<Vec<_>>(), &device::open("auto").unwrap()).unwrap();
-            cases.push(Case::new(format!("skip-{kind}-{}", hidden.len()), model(Scorer::Net(net), kind, data), data));
+            cases.push(Case::new(format!("skip-{kind}-{}", hidden.len()), model(Scorer::Net(net), kind, &data), &data));
         }
     }
     cases
@@ -169,13 +166,14 @@ pub fn trees() -> Vec<Case> {
     cases
 }
 
-/// Models of LightGBM and XGBoost with categories, zeros as missing values and infinite thresholds.
+/// Models of LightGBM and XGBoost with categories, zeros as missing values and infinite thresholds, on data with missing values.
 pub fn imported() -> Vec<Case> {
     let of = |name: &str, text: &str| {
         let forest = Forest::parse_any(name, text).unwrap();
         let width = forest.n_features();
         let mut rng = random(5);
-        let values = [0.0, -0.0, 0.5, 1.0, 2.5, 3.0, 34.0, 35.9, -0.1, -1.0, 9.0, -9.0, 0.18905339, -0.1697605];
+        let values =
+            [0.0, -0.0, 0.5, 1.0, 2.5, 3.0, 34.0, 35.9, -0.1, -1.0, 9.0, -9.0, 0.18905339, -0.1697605, f32::NAN];
         let value = |_| match rng.random_range(0..3) {
             0 => rng.random_range(-3.0..40.0f32),
             _ => values[rng.random_range(0..values.len())],
@@ -219,9 +217,72 @@ pub fn kernels() -> Vec<Case> {
     cases
 }
 
+/// Features as in [`data`], with missing values in three of them and the levels 0, 3, 4 and 70 of a categorical one.
+fn incomplete_data() -> Arc<Dataset> {
+    let mut rng = random(5);
+    let mut values = data().features().to_vec();
+    for row in values.chunks_mut(FEATURES) {
+        row[1] = if rng.random::<f32>() < 0.1 { f32::NAN } else { [0.0, 3.0, 4.0, 70.0][rng.random_range(0..4)] };
+        for feature in [0, 2, 3] {
+            row[feature] = if rng.random::<f32>() < 0.3 { f32::NAN } else { row[feature] };
+        }
+    }
+    let queries = (0..DOCUMENTS / PER_QUERY).map(|query| (query.to_string(), PER_QUERY)).collect();
+    Arc::new(Dataset::new(FEATURES, values, vec![0.0; DOCUMENTS], queries).unwrap())
+}
+
+/// Nets and kernels for data with missing values and a categorical feature, with every scaling. Documents have missing values in
+/// features that were complete in the training data, too, and a level that it lacks.
+pub fn incomplete() -> Vec<Case> {
+    let train = incomplete_data();
+    let mut values = train.features().to_vec();
+    for (place, row) in values.chunks_mut(FEATURES).enumerate() {
+        match place % 50 {
+            7 => row[5] = f32::NAN,
+            11 => row[1] = 5.0,
+            _ => {}
+        }
+    }
+    let queries = (0..DOCUMENTS / PER_QUERY).map(|query| (query.to_string(), PER_QUERY)).collect();
+    let data = Arc::new(Dataset::new(FEATURES, values, vec![0.0; DOCUMENTS], queries).unwrap());
+    let mut cases = Vec::new();
+    for kind in ScaleKind::ALL {
+        let scaler = Preprocessing { categorical: vec![1], ..kind.into() }.fit(&train).unwrap();
+        // Five scaled features, four indicators and four levels.
+        let inputs = scaler.n_inputs();
+        assert_eq!(inputs, 5 + 4 + 4, "{kind}");
+        for shape in [RankerConfig::linear(inputs), RankerConfig::mlp(inputs, &[6, 4], Activation::Tanh)] {
+            let shape = shape.encoded(&scaler);
+            let mut rng = random(cases.len() as u64);
+            let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
+            let shapes = shape.shapes();
+            let weights = shapes.iter().map(|sides| {
+                let count = sides.iter().product();
+                (0..count).map(|_| size * (2.0 * rng.random::<f32>() - 1.0)).collect()
+            });
+            let weights: Vec<Vec<f32>> = weights.collect();
+            let net = Scorer::Net(shape.from_weights(&weights, &device::open("auto").unwrap()).unwrap());
+            let name = format!("incomplete-{kind}-{}", shape.architecture.hidden().len());
+            let info = ModelInfo::new(net.config(), scaler.clone(), "by hand");
+            cases.push(Case::new(name, Model { scorer: net, info, history: Vec::new() }, &data));
+        }
+        if kind == ScaleKind::ZScore {
+            let mut rng = random(9);
+            let mut numbers = |count: usize| (0..count).map(|_| 2.0 * rng.random::<f32>() - 1.0).collect::<Vec<f32>>();
+            let kernel = KernelKind::Gaussian { gamma: 0.1 };
+            let ranker = KernelRanker::new(inputs, kernel, numbers(5 * inputs), Vec::new(), numbers(5)).unwrap();
+            let scorer = Scorer::Kernel(ranker);
+            let info = ModelInfo::new(scorer.config(), scaler.clone(), "by hand");
+            cases.push(Case::new("incomplete-gaussian".into(), Model { scorer, info, history: Vec::new() }, &data));
+        }
+    }
+    cases
+}
+
 /// Returns all cases.
 pub fn all() -> Vec<Case> {
-    nets().into_iter().chain(skips()).chain(trees()).chain(imported()).chain(kernels()).collect()
+    let cases = nets().into_iter().chain(skips()).chain(trees()).chain(imported());
+    cases.chain(kernels()).chain(incomplete()).collect()
 }
 
 /// Checks that errors say what to do instead.

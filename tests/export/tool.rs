@@ -105,7 +105,7 @@ fn invalid_options_are_errors_with_a_remedy() {
             "solr does not support features scaled within each query (query-minmax)",
         ),
         ("--model model --format solr -o m", 1, "training with --for solr selects only what solr supports"),
-        ("--model model --format vespa -o m", 1, "train with --scale zscore, or export to onnx, rust or c"),
+        ("--model model --format vespa -o m", 1, "train with --scale quantile, or export to onnx, rust or c"),
         (
             "--model model --format lightgbm -o m",
             1,

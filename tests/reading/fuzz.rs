@@ -134,7 +134,9 @@ fn agree(whole: &burnrank::Result<ReadReport>, chunked: Chunked) {
                 rows.clone().zip(query.rows).for_each(|(a, b)| assert_eq!(ids(&whole.data, a), ids(part, b)));
                 if part.n_features() == whole.data.n_features() {
                     let width = part.n_features();
-                    assert_eq!(whole.data.features()[rows.start * width..rows.end * width], *query.features);
+                    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                    let whole = &whole.data.features()[rows.start * width..rows.end * width];
+                    assert_eq!(bits(whole), bits(&query.features));
                 }
                 first = rows.end;
             }

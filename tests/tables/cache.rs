@@ -51,7 +51,7 @@ fn a_cache_has_the_documents_and_feature_names_of_its_table() {
     assert_eq!(data.with_width(2).feature_names(), None);
     // Options about columns apply to tables only.
     let error = refusal(&cache, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
-    assert_eq!(error, "`null` applies to Parquet, CSV and TSV files, but a.cache is read as cache: remove it");
+    assert_eq!(error, "`null` applies to LETOR, Parquet, CSV and TSV files, but a.cache is read as cache: remove it");
 }
 
 #[test]

@@ -69,6 +69,17 @@ fn columns_are_chosen_by_the_user() {
 }
 
 #[test]
+fn cells_without_a_number_are_missing() {
+    let cells = ["", " ", "nan", "NaN", "-nan", "NA", "n/a", "NULL", "None", "?"];
+    let rows: String = cells.iter().map(|cell| format!("1,1,{cell},0.5\n")).collect();
+    let (_folder, path) = file("a.csv", &format!("label,qid,x,y\n{rows}"));
+    let data = read_all_ways(&path, &ReadOptions::default()).data;
+    assert_eq!(data.missing_counts(), [cells.len(), 0]);
+    let null = ReadOptions { null: Some(-2.0), ..ReadOptions::default() };
+    assert_eq!(read_all_ways(&path, &null).data.features(), [-2.0, 0.5].repeat(cells.len()));
+}
+
+#[test]
 fn labels_are_optional_for_unlabelled_data() {
     let (_folder, path) = file("a.csv", "qid,x\n1,2\n1,3\n");
     let error = refusal(&path, &ReadOptions::default());
@@ -91,12 +102,9 @@ fn bad_tables_are_reported_with_position_and_remedy() {
             "label,qid,x\n1,1,abc\n",
             "a.csv:2: bad value in column 'x' 'abc': expected a number; exclude the column with `drop` x",
         ),
-        (
-            "label,qid,x\n1,1,1\r\n\r\n1,1,\r\n",
-            "a.csv:4: no value in column 'x': add a number, or set a value for missing features with `null` VALUE",
-        ),
-        ("label,qid,x\n\"1\n\",1,1\n1,1,NA\n", "a.csv:4: no value in column 'x'"),
-        ("label,qid,x\n1,1,NaN", "a.csv:2: no value in column 'x'"),
+        ("label,qid,x\n1,1,1\r\n\r\n,1,\r\n", "a.csv:4: no label in column 'label'"),
+        ("label,qid,x\n\"1\n\",1,1\nNA,1,NA\n", "a.csv:4: no label in column 'label'"),
+        ("label,qid,x\n1,1,nano", "a.csv:2: bad value in column 'x' 'nano'"),
         ("label,qid,x\n1,1,inf\n", "a.csv:2: infinite value in column 'x': replace it with a finite number"),
         ("label,qid,x\n1,1,1e39\n", "a.csv:2: infinite value in column 'x'"),
         ("label,qid,x\n-1,1,1\n", "a.csv:2: negative label in column 'label': a label is a number of 0 or more"),
@@ -167,9 +175,9 @@ fn options_that_contradict_the_table_are_rejected() {
     let error = refusal(&path, &ReadOptions { null: Some(f32::NAN), ..ReadOptions::default() });
     assert_eq!(error, "null NaN: expected a finite number to use for missing values");
     let (_folder, path) = file("a.txt", "1 qid:1 1:1\n");
-    let error = refusal(&path, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
+    let error = refusal(&path, &with(Columns { label: Some("y".into()), ..Columns::default() }));
     let expected =
-        "`null` applies to Parquet, CSV and TSV files, but a.txt is read as LETOR: remove it, or rename the file";
+        "`label` applies to Parquet, CSV and TSV files, but a.txt is read as LETOR: remove it, or rename the file";
     assert_eq!(error, expected);
     let (_folder, path) = file("a.csv", "label,qid,x\n1,1,1\n");
     let error = read(&path, &ReadOptions { width: Some(2), ..ReadOptions::default() }).unwrap_err().to_string();

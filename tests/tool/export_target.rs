@@ -67,10 +67,9 @@ fn models_for_a_target_are_exported_to_it() {
 fn settings_that_a_target_does_not_support_are_refused() {
     let place = place();
     for (arguments, expected) in [
-        ("--for solr --scale quantile", "--scale quantile: expected none, zscore or minmax with --for solr"),
         (
-            "--for opensearch --model linear --scale log1p",
-            "--scale log1p: expected none, zscore or minmax with --for opensearch",
+            "--for opensearch --model linear --scale query-zscore",
+            "--scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with --for opensearch",
         ),
         (
             "--for vespa --scale query-minmax",
@@ -92,9 +91,14 @@ fn settings_that_a_target_does_not_support_are_refused() {
     }
     let message = place.run("tune --train parts/train.txt --for slr").bad(2);
     assert!(message.contains("unknown target 'slr'"), "{message}");
-    std::fs::write(place.path().join("space.toml"), "[nets]\nscale = [\"quantile\"]\n").expect("a file");
+    std::fs::write(place.path().join("space.toml"), "[nets]\nscale = [\"query-minmax\"]\n").expect("a file");
     let message = place.run("tune --train parts/train.txt --for solr --space space.toml").bad(2);
-    assert!(message.contains("--scale quantile: expected none, zscore or minmax with --for solr"), "{message}");
+    assert!(
+        message.contains(
+            "--scale query-minmax: expected none, log1p, zscore, minmax, log1p-zscore or quantile with --for solr"
+        ),
+        "{message}"
+    );
     assert!(!place.path().join("m").exists());
 }
 
@@ -110,13 +114,15 @@ fn tune_prints_a_command_with_the_target() {
     place.run(&format!("{train} --quiet")).done();
     place.run("export --model model --format solr -o solr.json").good();
     // A model without a target does not state one.
-    place.run("train --train parts/train.txt --model linear --epochs 1 --out plain --quiet").done();
+    place
+        .run("train --train parts/train.txt --model linear --scale query-zscore --epochs 1 --out plain --quiet")
+        .done();
     assert!(
         info(&place, "plain")["settings"].get("for").is_none() && !place.read("plain/README.md").contains("target")
     );
     let message = place.run("export --model plain --format solr -o m.json").bad(1);
     assert!(
-        message.contains("with --model trees; training with --for solr selects only what solr supports"),
+        message.contains("or export to onnx, rust or c; training with --for solr selects only what solr supports"),
         "{message}"
     );
 }

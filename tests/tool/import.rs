@@ -49,32 +49,40 @@ fn an_xgboost_model_becomes_a_model_folder() {
     );
 }
 
-/// Data has 0 for missing values: every command that scores warns about features for which the library does otherwise.
+/// An imported model says which features' missing values differ from 0, and reads data as its library does.
 #[test]
-fn features_with_other_missing_values_are_named_once_per_run() {
+fn missing_values_are_read_as_in_the_library() {
     let place = Place::new(&[("m.txt", LIGHTGBM), ("m.json", XGBOOST), ("a.txt", DATA)]);
-    let known = "features bm25, language: missing values (NaN, or absent from XGBoost's sparse matrix) count as 0 here";
-    let mut commands = vec!["convert m.txt --to model --out model --json".to_owned()];
-    commands.extend(["info model --json", "evaluate --model model --data a.txt --json"].map(str::to_owned));
-    for command in commands {
-        let ran = place.run(&command);
-        assert!(ran.err.starts_with(&format!("note: model: {known}")) && ran.err.lines().count() == 1, "{ran:?}");
-        let json = parsed(&ran.done());
-        assert!(json["warnings"][0].as_str().expect("a text").starts_with(known), "{command}: {json}");
-    }
-    place.run("convert m.txt --to model --out again").done();
-    for command in ["predict --model model --data a.txt", "compare --data a.txt model again", "info model"] {
-        let ran = place.run(command);
-        assert!(ran.code == Some(0) && ran.err.contains(known), "{ran:?}");
-    }
-    let ran = place.run("convert m.json --to model --out other");
-    assert!(ran.err.starts_with("note: other: feature f1: missing values"), "{ran:?}");
-    // No warning without missing values: every missing type is None, and 0 is not a category.
+    let known = "features bm25, language: missing values differ from 0: write them as nan in data files";
+    let ran = place.run("convert m.txt --to model --out model --json");
+    assert!(ran.err.starts_with(&format!("note: m.txt: {known}")) && ran.err.lines().count() == 1, "{ran:?}");
+    assert_eq!(parsed(&ran.done())["warnings"][0], known);
+    place.run("predict --model model --data a.txt").good();
     let none = LIGHTGBM.replace("decision_type=8 2 6 10 4", "decision_type=0 2 2 0 0").replace("=1 9 8", "=1 9 0");
     let none = none.replace("cat_threshold=7 8 2", "cat_threshold=6 8 2");
     std::fs::write(place.path().join("none.txt"), none).expect("a file");
     place.run("convert none.txt --to model --out none").good();
-    place.run("predict --model none --data a.txt").good();
+    let ran = place.run("convert m.json --to model --out other");
+    let expected = "feature f1: missing values differ from 0; values that LETOR files leave out are missing, as in XGBoost's \
+                    reader: add --null 0 when scoring if they were 0 in training";
+    assert!(ran.err.starts_with(&format!("note: m.json: {expected}")), "{ran:?}");
+    // What LETOR files leave out is 0 for LightGBM's models and missing for XGBoost's.
+    for (name, text) in [
+        ("dense.txt", "1 qid:1 1:0 2:1 3:0 4:0\n0 qid:1 1:nan 2:1 3:nan 4:nan\n"),
+        ("sparse.txt", "1 qid:1 2:1\n"),
+        ("three.txt", "1 qid:1 1:0 2:1 3:0\n0 qid:1 1:nan 2:1 3:nan\n"),
+    ] {
+        std::fs::write(place.path().join(name), text).expect("a file");
+    }
+    let scores = |model: &str, data: &str| -> Vec<String> {
+        let printed = place.run(&format!("predict --model {model} --data {data}")).done();
+        printed.lines().map(str::to_owned).collect()
+    };
+    let lightgbm = scores("model", "dense.txt");
+    assert!(lightgbm[0] != lightgbm[1] && scores("model", "sparse.txt") == [lightgbm[0].clone()], "{lightgbm:?}");
+    let xgboost = scores("other", "three.txt");
+    assert!(xgboost[0] != xgboost[1] && scores("other", "sparse.txt") == [xgboost[1].clone()], "{xgboost:?}");
+    assert_eq!(scores("other", "sparse.txt --null 0"), [xgboost[0].clone()]);
 }
 
 /// `best_iteration` counts iterations, not trees.

@@ -4,10 +4,10 @@ use super::Sizes;
 use super::lists::{self, SCALES, SIGMAS};
 use super::sides::{BoundChecks, CHECKS, Check, EQUAL, ROUNDING};
 use super::training::STEP_LENGTH;
+use crate::harness::comparison::{point, series};
 use crate::harness::figure::{self, Panel};
 use crate::harness::units::{less, mean};
 use crate::harness::{Evidence, Execution, Report};
-use crate::lambdaloss::nets::{point, series};
 use crate::lambdaloss::{curves, deviations};
 use burnrank::internal::text::{Table, fixed};
 

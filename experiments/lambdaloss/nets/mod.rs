@@ -6,9 +6,9 @@ mod study;
 
 pub use parts::{Parts, binary_function, function};
 pub use plan::{Plan, QUICK};
-pub use study::{Evaluation, LearningRates, Study, evaluate, gap_text, marked, mean_text, paper_gains, point, series};
+pub use study::{Evaluation, LearningRates, Study, evaluate, marked, paper_gains};
 
-use super::run_grid;
+use crate::harness::comparison::run_grid;
 use crate::harness::tuning::{Tuned, tune};
 use crate::harness::units::mean;
 use crate::harness::{Execution, Job, OneEntryCache, Session, Ticker, train};
@@ -72,17 +72,19 @@ pub fn net_seed(session: &Session, seed: u64) -> u64 {
 
 /// Tunes the learning rate of each arm on separate functions, trains every arm on every function, and evaluates the nets on
 /// test queries.
-///
-/// Calls `inspect` with the arm, the function, its models (one per seed) and its queries.
-pub fn run(
+pub fn run(execution: &Execution<'_>, plan: &Plan, arms: &[Arm]) -> anyhow::Result<Study> {
+    run_with(execution, plan, arms, |_, _, _, _| Ok(()))
+}
+
+/// As [`run`]; calls `inspect` with the arm, the function, its models (one per seed) and its queries.
+pub fn run_with(
     execution: &Execution<'_>,
     plan: &Plan,
     arms: &[Arm],
-    metrics: &[&str],
     inspect: impl Fn(usize, u64, &[Model], &Parts) -> anyhow::Result<()> + Sync,
 ) -> anyhow::Result<Study> {
     let tuned = tune_learning_rates(execution, plan, arms)?;
-    let name = |function, arm: usize| (run_key(function, &arms[arm].key), plan.seeds as f64);
+    let name = |function, arm: usize| Some((run_key(function, &arms[arm].key), plan.seeds as f64));
     let load = |function| Parts::planned(execution.session, function, plan.binary, plan.queries);
     let runs = run_grid(execution, 0..plan.functions, arms.len(), name, load, |parts, job, ticker| {
         let (function, arm) = job.what;
@@ -94,7 +96,7 @@ pub fn run(
             })
             .collect::<anyhow::Result<Vec<Model>>>()?;
         inspect(arm, function, &models, parts)?;
-        evaluate(&arms[arm], &models, learning_rate, &parts.sets, metrics)
+        evaluate(&arms[arm], &models, learning_rate, &parts.sets)
     })?;
     Ok(Study::new(plan, arms, tuned, runs))
 }

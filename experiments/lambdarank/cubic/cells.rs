@@ -44,7 +44,6 @@ pub struct Cell {
     pub net: NetShape,
     pub function: u64,
     pub labels: Labels,
-    pub seed: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -74,15 +73,15 @@ impl Finding for CellResult {
     }
 }
 
-/// All cells of some functions, two-layer nets first because they take longest.
-fn cells(functions: u64, nets: &[NetShape], labels: Labels, seed: u64) -> Vec<Job<Cell>> {
+/// All cells of a kind; those of a function are neighbours, because they share its data.
+fn cells(functions: impl Fn(NetShape) -> u64, labels: Labels) -> Vec<Job<Cell>> {
     let mut jobs = vec![];
-    for function in 0..functions {
-        for &net in nets.iter().rev() {
+    for function in 0..functions(NetShape::TwoLayer).max(functions(NetShape::Linear)) {
+        for net in NETS.into_iter().filter(|&net| function < functions(net)) {
             for method in METHODS {
-                let name = format!("{method:?} {net:?} function {function} seed {seed}").to_lowercase();
-                let work = if net == NetShape::Linear { 1.0 } else { 2.0 };
-                let what = Cell { method, net, function, labels, seed };
+                let name = format!("{method:?} {net:?} function {function}").to_lowercase();
+                let work = if net == NetShape::Linear { 1.0 } else { 4.0 };
+                let what = Cell { method, net, function, labels };
                 jobs.push(Job { key: format!("{}{name}", labels.prefix()), work, what });
             }
         }
@@ -103,43 +102,26 @@ pub fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
             work(job, &parts, ticker)
         })
     };
-    let control = cells(sizes.functions, &[NetShape::Linear], Labels::Shuffled, 0);
-    let ablation = cells(sizes.ablated, &NETS, Labels::Consecutive, 0);
-    let mut jobs = cells(sizes.functions, &NETS, Labels::Paper, 0);
-    let further: Vec<Job<Cell>> =
-        (1..sizes.seeds).flat_map(|seed| cells(sizes.functions, &NETS, Labels::Paper, seed)).collect();
-    [&control, &ablation, &jobs, &further]
-        .into_iter()
-        .try_for_each(|jobs| execution.check::<Cell, CellResult>(jobs))?;
+    let linear = |net| if net == NetShape::Linear { sizes.functions(net) } else { 0 };
+    let control = cells(linear, Labels::Shuffled);
+    let ablation = cells(|_| sizes.ablated, Labels::Consecutive);
+    let jobs = cells(|net| sizes.functions(net), Labels::Paper);
+    [&control, &ablation, &jobs].into_iter().try_for_each(|jobs| execution.check::<Cell, CellResult>(jobs))?;
     let shuffled = each(&control, &|job, parts, ticker| train::train_shuffled(execution, &sizes, job, parts, ticker))?;
-    let mut results = each(&jobs, &|job, parts, ticker| train::train_tuned(execution, &sizes, job, parts, ticker))?;
-    let chosen: Vec<(String, f64)> =
-        jobs.iter().zip(&results).map(|(job, result)| (job.key.clone(), result.learning_rate)).collect();
-    results.extend(each(&further, &|job, parts, ticker| {
-        let first = job.key.replace(&format!("seed {}", job.what.seed), "seed 0");
-        let learning_rate = chosen.iter().find(|(key, _)| *key == first).map_or(f64::NAN, |(_, rate)| *rate);
-        train::train_at(execution, &sizes, job, parts, &[learning_rate], vec![], (ticker, 0.0))
-    })?);
-    jobs.extend(further);
+    let results = each(&jobs, &|job, parts, ticker| train::train_tuned(execution, &sizes, job, parts, ticker))?;
     let one = Sizes { candidates: 1, ..super::sizes(execution.scale()) };
     let plain = each(&ablation, &|job, parts, ticker| train::train_tuned(execution, &one, job, parts, ticker))?;
     let pair = |jobs: Vec<Job<Cell>>, results: Vec<CellResult>| {
         Runs(jobs.into_iter().map(|job| job.what).zip(results).collect())
     };
-    super::report::report(
-        execution.scale(),
-        &sizes,
-        &pair(jobs, results),
-        &pair(ablation, plain),
-        &pair(control, shuffled),
-    )
+    super::report::report(&sizes, &pair(jobs, results), &pair(ablation, plain), &pair(control, shuffled))
 }
 
 /// All cells with their results.
 pub struct Runs(pub Vec<(Cell, CellResult)>);
 
 impl Runs {
-    /// NDCG at a depth for each function, mean over seeds.
+    /// NDCG at a depth for each function.
     pub fn units(&self, method: Method, net: NetShape, depth: usize) -> Vec<f64> {
         let chosen = self.0.iter().filter(|(cell, _)| cell.method == method && cell.net == net);
         by_unit(chosen.map(|(cell, result)| (cell.function, result.test[depth - 1])))

@@ -2,10 +2,10 @@
 
 use super::cells::{Cell, CellResult, Runs};
 use super::{DEPTHS, ENDS, Sizes};
-use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::figure::{self, Panel, Series, mean_point};
 use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
-use crate::harness::{Control, Evidence, NetShape, Report, Scale, Spread};
+use crate::harness::{Control, Evidence, NetShape, Report, Spread};
 use crate::lambdarank::schedule::{FROZEN, METHODS, NETS, STALLED, method_series};
 use burnrank::analysis::significance::t_test;
 use burnrank::internal::text::{Table, signed};
@@ -13,7 +13,7 @@ use burnrank::internal::text::{Table, signed};
 /// The control fails below this p-value.
 const MINIMUM_P: f64 = 0.001;
 
-pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: &Runs) -> anyhow::Result<Report> {
+pub fn report(sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: &Runs) -> anyhow::Result<Report> {
     let mut evidence = vec![];
     for net in NETS {
         let name = net.name();
@@ -34,7 +34,7 @@ pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: 
             gap10(NetShape::TwoLayer)
         ),
         protocol: protocol_text(sizes),
-        deviations: deviations(scale, sizes),
+        deviations: deviations(sizes),
         notes: vec![
             "The paper prints no numbers for this figure, only curves on an axis from 0.55 to 0.75, so its statements \
              are tested instead of points. We interpret \"the gap increases at higher relevance levels\" as: towards \
@@ -84,31 +84,20 @@ fn table(runs: &Runs) -> Table {
 }
 
 fn limits_table(sizes: &Sizes, runs: &Runs) -> Table {
-    let one = |(cell, result): &(Cell, CellResult)| {
-        let rates = || result.trials.iter().map(|trial| trial.0);
-        let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(f64::NEG_INFINITY, f64::max)];
-        Went {
-            step: Some(result.learning_rate),
-            // Further seeds use the learning rate of the first.
-            at_edge: (!result.trials.is_empty()).then(|| ends.contains(&result.learning_rate)),
-            ..Went::new(format!("{:?}, {}", cell.method, cell.net.name()), result.best_epoch, sizes.epochs(cell.net))
-        }
-    };
+    let one =
+        |(cell, result): &(Cell, CellResult)| {
+            Went::new(format!("{:?}, {}", cell.method, cell.net.name()), result.best_epoch, sizes.epochs(cell.net))
+                .tuned(result.learning_rate, &result.trials, true)
+        };
     trainings::table(&runs.0.iter().map(one).collect::<Vec<_>>())
 }
 
 fn panels(runs: &Runs) -> [Panel; 2] {
-    let interval = |units: &[f64]| Spread::of(units).map(|s| (s.mean - s.half, s.mean + s.half));
     let ticks: Vec<(f64, String)> = DEPTHS.map(|depth| (depth as f64, depth.to_string())).collect();
     let curves = method_series(DEPTHS, |method, net, depth| mean(&runs.units(method, net, depth)));
-    let gaps = NETS.map(|net| Series {
-        name: format!("{} nets", net.name()),
-        whose: Whose::Ours,
-        colour: 1 + 2 * usize::from(net == NetShape::TwoLayer),
-        joined: true,
-        points: DEPTHS
-            .map(|depth| (depth as f64, mean(&runs.gaps(net, depth)), interval(&runs.gaps(net, depth))))
-            .collect(),
+    let gaps = NETS.map(|net| {
+        let points = DEPTHS.map(|depth| mean_point(depth as f64, &runs.gaps(net, depth)));
+        Series::ours(format!("{} nets", net.name()), 1 + 2 * usize::from(net == NetShape::TwoLayer), points)
     });
     let panel = |title: &str, y_label: &str, series, zero| Panel {
         title: title.into(),
@@ -127,13 +116,12 @@ fn panels(runs: &Runs) -> [Panel; 2] {
 
 fn protocol_text(sizes: &Sizes) -> Vec<String> {
     let [train, valid, test] = sizes.queries;
-    let (functions, seeds, candidates) = (sizes.functions, sizes.seeds, sizes.candidates);
+    let ([linear, deep], candidates) = (sizes.functions, sizes.candidates);
     vec![
         format!(
-            "Data: {functions} random cubic polynomials as in the RankNet paper, each with {train} training, {valid} \
+            "Data: {deep} random cubic polynomials as in the RankNet paper (the first {linear} for linear nets), each with {train} training, {valid} \
              validation and {test} test queries of 50 documents, 50 features; labels 0, 2, 3, 4 and 5 with gains 0, 3, \
-             7, 15 and 31 and shares of 52, 32, 13, 2 and 1 percent. {seeds} seeds for the weights and the order of \
-             queries, for each function and method."
+             7, 15 and 31 and shares of 52, 32, 13, 2 and 1 percent."
         ),
         format!(
             "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten hidden \
@@ -146,26 +134,25 @@ fn protocol_text(sizes: &Sizes) -> Vec<String> {
         ),
         format!(
             "Learning rate: five values in steps of about 3, extended while the best is at an end. The best {candidates} by \
-             the validation NDCG@10 of {} epochs are trained at full length with the first seed; the best of these on \
-             validation queries is used for all seeds. The same holds for both methods. Test queries are not used for \
-             selection.",
+             the validation NDCG@10 of {} epochs are trained at full length, and the best of these on validation queries is \
+             evaluated. The same holds for both methods. Test queries are not used for selection.",
             sizes.search_epochs
         ),
         format!(
-            "Ablation: gains 0, 1, 3, 7, 15 on {} functions, one seed, only the best learning rate of the search at \
+            "Ablation: gains 0, 1, 3, 7, 15 on {} functions, only the best learning rate of the search at \
              full length. Control: training and validation labels shuffled within each query, {} epochs.",
             sizes.ablated, sizes.control_epochs
         ),
     ]
 }
 
-fn deviations(scale: Scale, sizes: &Sizes) -> Vec<String> {
+fn deviations(sizes: &Sizes) -> Vec<String> {
     let [train, valid, test] = sizes.queries;
-    let mut all = vec![
+    vec![
         format!(
             "{train}, {valid} and {test} queries for each of {} functions instead of 10,000, 5,000 and 10,000 of \
              (apparently) one function: many functions are stronger evidence than many queries of one function.",
-            sizes.functions
+            sizes.functions[1]
         ),
         "The paper does not print its \"label distribution corresponding to real datasets\"; ours is a choice.".into(),
         format!(
@@ -174,9 +161,5 @@ fn deviations(scale: Scale, sizes: &Sizes) -> Vec<String> {
             sizes.epochs[0], sizes.epochs[1]
         ),
         "Hidden units are tanh and initial weights are uniform in ±1/sqrt(inputs): the paper states neither.".into(),
-    ];
-    if scale == Scale::Quick {
-        all.push("Quick: far fewer functions, queries and epochs.".into());
-    }
-    all
+    ]
 }

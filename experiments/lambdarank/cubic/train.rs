@@ -32,7 +32,7 @@ pub fn generate(execution: &Execution<'_>, sizes: &Sizes, function: u64, labels:
 
 /// Seed of the weights and of the order of queries.
 fn seed_of(execution: &Execution<'_>, cell: &Cell) -> u64 {
-    execution.session.seed.wrapping_mul(100_000).wrapping_add(cell.function * 100 + cell.seed)
+    execution.session.seed.wrapping_mul(100_000).wrapping_add(cell.function * 100)
 }
 
 /// Runs a short search, trains with the best learning rates at full length, and evaluates the best of these on the test queries.
@@ -40,13 +40,13 @@ pub fn train_tuned(
     execution: &Execution<'_>,
     sizes: &Sizes,
     job: &Job<Cell>,
-    parts: &Parts,
+    [training, valid, test]: &Parts,
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<CellResult> {
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
-    let data = Arc::new(TrainingData::new(config.scaling, &parts[0], &parts[1])?);
-    let search = TrainConfig { epochs: sizes.search_epochs, ..config };
-    let mut trials = schedule::search(
+    let data = Arc::new(TrainingData::new(config.scaling, training, valid)?);
+    let search = TrainConfig { epochs: sizes.search_epochs, ..config.clone() };
+    let trials = schedule::search(
         execution,
         &job.key,
         &search,
@@ -54,31 +54,16 @@ pub fn train_tuned(
         (&learning_rates(job.what.method), sizes.extensions),
         ticker,
     )?;
-    let all = trials.clone();
-    trials.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let rates: Vec<f64> = trials.iter().take(sizes.candidates).map(|trial| trial.0).collect();
-    let share = (all.len() * sizes.search_epochs) as f64;
+    let mut sorted = trials.clone();
+    sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let rates: Vec<f64> = sorted.iter().take(sizes.candidates).map(|trial| trial.0).collect();
+    let share = (trials.len() * sizes.search_epochs) as f64;
     let share = share / (share + (rates.len() * sizes.epochs(job.what.net)) as f64);
     ticker.tick(share);
-    train_at(execution, sizes, job, parts, &rates, all, (ticker, share))
-}
-
-/// Trains with each learning rate at full length and evaluates the best on validation queries on the test queries.
-pub fn train_at(
-    execution: &Execution<'_>,
-    sizes: &Sizes,
-    job: &Job<Cell>,
-    [training, valid, test]: &Parts,
-    rates: &[f64],
-    trials: Vec<(f64, f64)>,
-    (ticker, done): (&Ticker<'_>, f64),
-) -> anyhow::Result<CellResult> {
-    let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
-    let data = Arc::new(TrainingData::new(config.scaling, training, valid)?);
     let mut full = vec![];
     let mut best: Option<(f64, Trained)> = None;
     for (number, &learning_rate) in rates.iter().enumerate() {
-        let place = |n: usize| done + (1.0 - done) * n as f64 / rates.len() as f64;
+        let place = |n: usize| share + (1.0 - share) * n as f64 / rates.len() as f64;
         let config = TrainConfig { learning_rate, ..config.clone() };
         let key = format!("{} full {learning_rate}", job.key);
         let run = schedule::run(execution, &key, &config, &data, (ticker, (place(number), place(number + 1))))?;
@@ -91,7 +76,7 @@ pub fn train_at(
         anyhow::bail!("no learning rate to train with")
     };
     let (test_means, per_query) = test_values(&model, test)?;
-    if job.key == "lambdarank twolayer function 0 seed 0" {
+    if job.key == "lambdarank twolayer function 0" {
         let source = format!(
             "random cubic polynomial 0 of seed {}, label shares {}",
             execution.session.seed,

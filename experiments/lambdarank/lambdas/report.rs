@@ -4,7 +4,7 @@ use super::{
     ANCHORED, DOCUMENTS, EQ9, FieldResult, LENGTHS, LOCAL, Linear, Point, RANGES, ROUNDING, SHOWN, WINNERS, errors,
     examine,
 };
-use crate::harness::figure::{self, Figure, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Figure, Legend, Panel, Series};
 use crate::harness::{Evidence, Report};
 use burnrank::internal::text::{Table, three_digits};
 
@@ -190,7 +190,7 @@ fn draw(all: &[(&str, &FieldResult)]) -> anyhow::Result<Figure> {
             let ratios = LENGTHS.iter().zip(&result.ratios[place]);
             let points =
                 ratios.filter_map(|(n, ratio)| Some(((*n as f64).log10(), (*ratio)?.max(1e-12).log10(), None)));
-            Some(Series { name: (*name).into(), whose: Whose::Ours, colour, joined: true, points: points.collect() })
+            Some(Series::ours(*name, colour, points))
         });
         Panel {
             title: format!("Eq. 2: range of scores {}", RANGES[place]),

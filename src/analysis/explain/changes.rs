@@ -180,10 +180,11 @@ fn ranks(order: &[usize]) -> Vec<usize> {
 
 impl Moved {
     /// Adds the `max_features` largest contributions. `documents` are the two raw documents; `scaled` is the data as the model
-    /// expects it.
+    /// expects it, and `columns` its columns of each feature.
     pub fn explained(
         self,
         scaled: &Dataset,
+        columns: &[Vec<usize>],
         scores: &[f32],
         explainer: &Explainer,
         documents: Option<[Vec<f32>; 2]>,
@@ -202,11 +203,11 @@ impl Moved {
                 model_rank: ranks[1],
             };
             let parts = explainer.differences(row_of(scaled, pair.better), row_of(scaled, pair.worse));
-            let mut contributions: Vec<Contribution> = parts
-                .values
+            let mut contributions: Vec<Contribution> = columns
                 .iter()
+                .map(|columns| columns.iter().map(|&column| parts.values[column]).sum())
                 .enumerate()
-                .map(|(feature, &contribution)| Contribution {
+                .map(|(feature, contribution): (usize, f64)| Contribution {
                     feature,
                     better: documents[0].get(feature).copied().unwrap_or(0.0),
                     worse: documents[1].get(feature).copied().unwrap_or(0.0),

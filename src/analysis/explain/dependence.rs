@@ -1,8 +1,9 @@
 //! Partial dependence: the mean score of documents as a function of one feature.
 
 use super::explainer::{evenly_spaced, row_of};
+use crate::data::scale::Input;
 use crate::data::{Dataset, Scaler};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Model;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -30,6 +31,9 @@ pub struct Dependence {
     pub values: Vec<f64>,
     /// Mean score at each value.
     pub scores: Vec<f64>,
+    /// Mean score if the feature is missing in all of them, if it is in some document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<f64>,
 }
 
 /// Quantile levels of a grid.
@@ -73,25 +77,40 @@ pub fn grids(data: &Dataset) -> Vec<Vec<f32>> {
 /// # Errors
 /// If the data does not fit the model, or the device fails.
 pub fn dependence(model: &Model, data: &Dataset, feature: usize, grid: &[f32]) -> Result<Option<Dependence>> {
+    dependence_of(model, data, feature, grid, false)
+}
+
+/// Like [`dependence`]; `has_missing`: whether the feature is missing in some documents, which is a value of its own.
+pub(super) fn dependence_of(
+    model: &Model,
+    data: &Dataset,
+    feature: usize,
+    grid: &[f32],
+    has_missing: bool,
+) -> Result<Option<Dependence>> {
     if grid.len() < 2 {
         return Ok(None);
     }
     let (width, scaler) = (data.n_features(), &model.info.scaler);
-    let axis = axis(scaler);
+    let (axis, list) = (axis(scaler), scaler.inputs());
+    let columns: Vec<usize> = (0..list.len()).filter(|&column| list[column].feature() == feature).collect();
     let rows: Vec<usize> = evenly_spaced(data.n_documents(), AVERAGED).collect();
     let mut documents: Vec<f32> = rows.iter().flat_map(|&row| row_of(data, row)).copied().collect();
-    let mut scores = Vec::with_capacity(grid.len());
-    for &value in grid {
-        let value = match axis {
-            Axis::Raw => scaled(scaler, feature, value)?,
-            Axis::Scaled => value,
-        };
-        documents.chunks_exact_mut(width).for_each(|document| document[feature] = value);
+    let mut score = |value: f32| {
+        let inputs = inputs(scaler, feature, value)?;
+        for document in documents.chunks_exact_mut(width) {
+            for &column in &columns {
+                let is_scaled = axis == Axis::Scaled && !value.is_nan() && matches!(list[column], Input::Scaled(_));
+                document[column] = if is_scaled { value } else { inputs[column] };
+            }
+        }
         let values = model.scorer.score_rows(&documents, width)?;
-        scores.push(values.iter().map(|&score| f64::from(score)).sum::<f64>() / values.len() as f64);
-    }
+        Ok::<f64, Error>(values.iter().map(|&score| f64::from(score)).sum::<f64>() / values.len() as f64)
+    };
+    let scores = grid.iter().map(|&value| score(value)).collect::<Result<Vec<_>>>()?;
+    let missing = if has_missing && axis == Axis::Raw { Some(score(f32::NAN)?) } else { None };
     let values = grid.iter().map(|&value| f64::from(value)).collect();
-    Ok(Some(Dependence { feature, axis, documents: rows.len(), values, scores }))
+    Ok(Some(Dependence { feature, axis, documents: rows.len(), values, scores, missing }))
 }
 
 /// Returns the unit of a model's feature grids.
@@ -99,10 +118,9 @@ pub(super) fn axis(scaler: &Scaler) -> Axis {
     if scaler.is_per_query() { Axis::Scaled } else { Axis::Raw }
 }
 
-/// Scales one value of a feature.
-fn scaled(scaler: &Scaler, feature: usize, value: f32) -> Result<f32> {
+/// Returns the inputs of a document with one value of a feature, and 0 for all others.
+fn inputs(scaler: &Scaler, feature: usize, value: f32) -> Result<Vec<f32>> {
     let mut row = vec![0.0; scaler.n_features()];
     row[feature] = value;
-    scaler.apply_rows(&mut row)?;
-    Ok(row[feature])
+    scaler.inputs_of(row)
 }

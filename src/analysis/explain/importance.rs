@@ -100,6 +100,23 @@ pub fn importances(
     seed: u64,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Vec<Importance>> {
+    let columns: Vec<Vec<usize>> = (0..data.n_features()).map(|column| vec![column]).collect();
+    importances_of(scorer, data, &columns, metric, conventions, permute, repeats, seed, progress)
+}
+
+/// Like [`importances`], for features with the given columns of the data, which are permuted together.
+#[expect(clippy::too_many_arguments, reason = "all of them affect the result")]
+pub(super) fn importances_of(
+    scorer: &Scorer,
+    data: &Dataset,
+    columns: &[Vec<usize>],
+    metric: &dyn Metric,
+    conventions: &Conventions,
+    permute: Permute,
+    repeats: usize,
+    seed: u64,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Vec<Importance>> {
     if repeats == 0 {
         return Err(Error::Config("permutation importance needs at least one repeat".into()));
     }
@@ -112,14 +129,16 @@ pub fn importances(
     let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
     let blocks = blocks(data);
     let sums = FirstSums::of(scorer, data, &blocks);
-    let work = Work { scorer, data, metric, conventions, permute, repeats, seed, values: &values, blocks, sums };
+    let work =
+        Work { scorer, data, columns, metric, conventions, permute, repeats, seed, values: &values, blocks, sums };
     let done = AtomicUsize::new(0);
     let one = |feature: usize| {
-        let decreases = if depends(scorer, feature) { work.decreases(feature)? } else { vec![Some(0.0); values.len()] };
-        progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / width as f64);
+        let depends = columns[feature].iter().any(|&column| depends(scorer, column));
+        let decreases = if depends { work.decreases(feature)? } else { vec![Some(0.0); values.len()] };
+        progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / columns.len() as f64);
         Ok((Summary::of(&decreases), p_value(&decreases)))
     };
-    let results = (0..width).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
+    let results = (0..columns.len()).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
     Ok(corrected(&results))
 }
 
@@ -184,6 +203,8 @@ fn blocks(data: &Dataset) -> Vec<std::ops::Range<usize>> {
 struct Work<'a> {
     scorer: &'a Scorer,
     data: &'a Dataset,
+    /// Columns of each feature.
+    columns: &'a [Vec<usize>],
     metric: &'a dyn Metric,
     conventions: &'a Conventions,
     permute: Permute,
@@ -267,30 +288,32 @@ impl Work<'_> {
         let (data, width) = (self.data, self.data.n_features());
         let queries = self.blocks[block].clone();
         let (start, end) = (data.offsets()[queries.start], data.offsets()[queries.end]);
-        let value = |row: usize| data.features()[row * width + feature];
+        let columns = &self.columns[feature];
+        let value = |row: usize, column: usize| data.features()[row * width + column];
         // A permutation that changes no value, for example because the feature is constant within the query, needs no new scores.
-        let same = |row: usize| value(row).to_bits() == value(from[row] as usize).to_bits();
+        let same =
+            |row: usize| columns.iter().all(|&at| value(row, at).to_bits() == value(from[row] as usize, at).to_bits());
         if (start..end).all(same) {
             return Ok(());
         }
-        match &self.sums {
-            Some(sums) => {
+        match (&self.sums, &columns[..]) {
+            (Some(sums), &[column]) => {
                 buffers.change.clear();
-                buffers.change.extend((start..end).map(|row| value(from[row] as usize) - value(row)));
+                buffers.change.extend((start..end).map(|row| value(from[row] as usize, column) - value(row, column)));
                 buffers.scores.resize(end - start, 0.0);
                 sums.ranker.score_changed(
                     &sums.blocks[block],
-                    feature,
+                    column,
                     &buffers.change,
                     &mut buffers.scores,
                     &mut buffers.net,
                 );
             }
-            None => {
+            _ => {
                 buffers.rows.clear();
                 buffers.rows.extend_from_slice(&data.features()[start * width..end * width]);
                 for (row, document) in (start..end).zip(buffers.rows.chunks_exact_mut(width)) {
-                    document[feature] = value(from[row] as usize);
+                    columns.iter().for_each(|&column| document[column] = value(from[row] as usize, column));
                 }
                 buffers.scores = self.scorer.score_rows(&buffers.rows, width)?;
             }

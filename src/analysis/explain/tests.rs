@@ -6,8 +6,8 @@ use crate::data::{Dataset, ScaleKind, Scaler};
 use crate::device;
 use crate::metric::{Conventions, parse};
 use crate::model::{
-    Activation, Branch, Child, Forest, Init, KernelKind, KernelRanker, Model, ModelInfo, RankerConfig, Rule, Scorer,
-    Tree, WhenMissing,
+    Activation, Branch, Child, Forest, Init, KernelKind, KernelRanker, Model, ModelInfo, NegativeFractions,
+    RankerConfig, Rule, Scorer, Tree, WhenMissing,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -27,7 +27,11 @@ fn random_tree(leaves: usize, random: &mut ChaCha8Rng) -> Tree {
         }
         let missing = if random.random() { WhenMissing::NanLeft } else { WhenMissing::ZeroRight };
         let rule = match random.random_range(0..4) {
-            0 => Rule::OneOf { categories: vec![random.random()], nan_left: random.random() },
+            0 => Rule::OneOf {
+                categories: vec![random.random()],
+                nan_left: random.random(),
+                fractions: NegativeFractions::Zero,
+            },
             _ => Rule::AtMost { threshold: f64::from(random.random::<f32>()), missing },
         };
         let unset = Child::Leaf(usize::MAX);

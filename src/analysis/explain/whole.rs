@@ -1,9 +1,9 @@
 //! The complete explanation of one model on one data set.
 
 use super::changes::{Changes, Moved, QueryChange, moved};
-use super::dependence::{Axis, Dependence, axis, dependence, grids};
+use super::dependence::{Axis, Dependence, axis, dependence_of, grids};
 use super::explainer::{AttributionMethod, Counts, Explainer, row_of};
-use super::importance::{ALPHA, Importance, Permute, importances};
+use super::importance::{ALPHA, Importance, Permute, importances_of};
 use super::model_importance::{ModelImportance, model_importance};
 use crate::analysis::significance::{Better, CompareOptions, Comparison, Leaderboard, PerQuery};
 use crate::baseline::best_feature;
@@ -155,26 +155,45 @@ pub fn explain(
         moved.iter().map(rows).collect()
     };
     let (won_rows, lost_rows) = (raw_documents(&won), raw_documents(&lost));
+    let missing: Vec<bool> = data.missing_counts().iter().map(|&count| count > 0).collect();
     let raw_grids = (axis(&model.info.scaler) == Axis::Raw).then(|| grids(&data));
     let (queries, documents) = (data.n_queries(), data.n_documents());
     progress(0.02);
     let data = model.scaled(data)?;
-    let grids = raw_grids.unwrap_or_else(|| grids(&data));
+    let columns = columns_of_features(model);
+    let grids = raw_grids.unwrap_or_else(|| {
+        let mut by_column = grids(&data);
+        columns
+            .iter()
+            .map(|columns| columns.first().map_or_else(Vec::new, |&at| std::mem::take(&mut by_column[at])))
+            .collect()
+    });
     let during = |share: f64| progress(0.02 + 0.96 * share);
     let (permute, repeats, seed) = (options.permute, options.repeats, options.seed);
-    let mut importances = importances(&model.scorer, &data, metric, conventions, permute, repeats, seed, &during)?;
-    let model_importance = model_importance(&model.scorer, &data)?;
+    let (scorer, all) = (&model.scorer, &columns);
+    let mut importances = importances_of(scorer, &data, all, metric, conventions, permute, repeats, seed, &during)?;
+    let mut model_importance = model_importance(scorer, &data)?;
+    if model.info.scaler.widens() {
+        // The largest of the inputs of a feature.
+        let largest = |columns: &Vec<usize>| {
+            let values = columns.iter().map(|&column| model_importance.values[column]);
+            values.fold(0.0, |best: f64, value| if value.abs() > best.abs() { value } else { best })
+        };
+        model_importance.values = columns.iter().map(largest).collect();
+    }
     // Ties, such as those of unused features, are broken by the model's own importance.
     let in_model =
         |importance: &Importance| model_importance.values.get(importance.feature).map_or(0.0, |value| value.abs());
     importances.sort_by(|a, b| b.decrease.total_cmp(&a.decrease).then(in_model(b).total_cmp(&in_model(a))));
     let top = importances.iter().take(options.dependences).map(|importance| importance.feature);
-    let dependences = top.map(|feature| dependence(model, &data, feature, &grids[feature]));
+    let dependences = top.map(|feature| dependence_of(model, &data, feature, &grids[feature], missing[feature]));
     let dependences: Vec<Dependence> = dependences.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     let explainer = Explainer::new(&model.scorer, &data)?;
     let explained = |moved: Vec<Moved>, rows: Vec<Option<[Vec<f32>; 2]>>| -> Vec<QueryChange> {
         let pairs = moved.into_iter().zip(rows);
-        pairs.map(|(moved, rows)| moved.explained(&data, &scores, &explainer, rows, options.contributions)).collect()
+        pairs
+            .map(|(moved, rows)| moved.explained(&data, &columns, &scores, &explainer, rows, options.contributions))
+            .collect()
     };
     let changes = Changes { won: explained(won, won_rows), lost: explained(lost, lost_rows) };
     progress(1.0);
@@ -194,6 +213,13 @@ pub fn explain(
         counts: explainer.counts(),
         changes,
     })
+}
+
+/// Returns the columns of the scaled data that depend on each feature.
+fn columns_of_features(model: &Model) -> Vec<Vec<usize>> {
+    let mut columns = vec![Vec::new(); model.info.n_features()];
+    model.info.scaler.inputs().iter().enumerate().for_each(|(column, input)| columns[input.feature()].push(column));
+    columns
 }
 
 /// Name and scores of the best single feature.

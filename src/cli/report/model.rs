@@ -154,7 +154,7 @@ pub fn configuration(models: &[ReportedModel]) -> String {
                 info.ranker.architecture.to_string(),
                 info.objective.clone(),
                 info.scaler.kind().to_string(),
-                count(info.ranker.features),
+                count(info.n_features()),
             ]
         })
         .collect();

@@ -2,6 +2,7 @@
 
 use super::html::{aside, commands, paragraph};
 use super::{Args, ReportedModel};
+use crate::cli::arguments;
 use crate::cli::tune::command::{config_arguments, line, quoted};
 use burnrank::setting::{Kinds, SETTINGS};
 use burnrank::{ModelInfo, TrainConfig};
@@ -42,13 +43,7 @@ pub fn section(args: &Args, models: &[ReportedModel]) -> String {
 /// The command that wrote this page.
 fn report_command(args: &Args) -> String {
     let mut words = vec!["burnrank".to_owned(), "report".to_owned()];
-    words.extend(
-        std::env::args_os()
-            .skip(1)
-            .map(|word| word.to_string_lossy().into_owned())
-            .skip_while(|word| word != "report")
-            .skip(1),
-    );
+    words.extend(arguments::words().skip_while(|word| word != "report").skip(1));
     if words.len() == 2 {
         words.extend(args.models.iter().cloned());
     }
@@ -81,6 +76,7 @@ fn train_command(info: &ModelInfo, path: &str, missing: &mut Vec<String>) -> Opt
         let members = info.members.len();
         all.extend((members > 0).then(|| vec!["--ensemble".to_owned(), members.to_string()]));
     }
+    all.extend(info.sparse_missing.then(|| vec!["--sparse-missing".to_owned()]));
     all.push(vec!["--out".into(), path.to_owned()]);
     Some(line(&all))
 }

@@ -69,7 +69,7 @@ pub fn scale(
     let bar = progress::scaling(splits.values_to_scale());
     let data = match member.filter(|_| config.shares > 0) {
         Some(member) => splits.distributed_data(config, member)?,
-        None => splits.training_data(config.feature_scaling())?,
+        None => splits.training_data(config)?,
     };
     bar.finish_and_clear();
     Ok(data)

@@ -40,6 +40,17 @@ pub struct TrainedModel {
     pub interrupted: bool,
 }
 
+/// The categorical features of a configuration by number from 1, if they are given by a name of `--feature-names` or by an index of
+/// a file whose indices start at 0.
+fn categorical(config: &TrainConfig, names: &[String], first_index: u32) -> Vec<String> {
+    let number = |feature: &String| {
+        let place = names.iter().position(|name| name == feature);
+        let index = || feature.parse::<usize>().ok().filter(|_| first_index == 0);
+        place.or_else(index).map_or_else(|| feature.clone(), |column| (column + 1).to_string())
+    };
+    config.categorical.iter().map(number).collect()
+}
+
 impl<'a> TrainingJob<'a> {
     /// Checks the splits, gives them the same number of features, and resolves the settings that depend on the data.
     pub fn new(
@@ -52,6 +63,10 @@ impl<'a> TrainingJob<'a> {
         data::fit_widths(&mut splits, args.features)?;
         splits.check_pairs(&config, args.targets.is_some())?;
         let names = args.names_of(&splits.train.data)?;
+        let mut config = config;
+        if splits.train.data.feature_names().is_none() {
+            config.categorical = categorical(&config, &names, args.read.first_index);
+        }
         let is_auto = args.is_auto()?;
         let config = match is_auto {
             true => config,

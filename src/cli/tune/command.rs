@@ -28,9 +28,14 @@ pub fn train_arguments(args: &Args, trial: &Trial, queries: usize) -> burnrank::
     add("--first-index", Some(args.read.first_index.to_string()).filter(|_| args.read.first_index != 1));
     add("--query-file", path(&args.read.query_file));
     add("--valid-query-file", path(&args.valid_query_file));
+    add("--null", args.read.null.map(|null| null.to_string()));
     all.extend(args.read.table.words());
-    let flags =
-        [("--lenient", args.read.lenient), ("--fill-zeros", args.read.fill_zeros), ("--regroup", args.read.regroup)];
+    let flags = [
+        ("--lenient", args.read.lenient),
+        ("--fill-zeros", args.read.fill_zeros),
+        ("--sparse-missing", args.read.sparse_missing),
+        ("--regroup", args.read.regroup),
+    ];
     all.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| vec![flag.to_owned()]));
     Ok(all)
 }

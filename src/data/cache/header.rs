@@ -70,6 +70,8 @@ pub(in crate::data) struct Header {
     pub document_ids: bool,
     pub feature_names: bool,
     pub source: bool,
+    /// Whether features that the source left out are missing rather than 0.
+    pub sparse_missing: bool,
     pub first_index: u32,
     pub highest_label: f32,
     pub highest_line: u64,
@@ -95,7 +97,7 @@ impl Header {
         bytes.extend(ORDER.to_le_bytes());
         let words = [self.file_bytes, self.checksum, self.ids_checksum, self.documents, self.queries, self.width];
         words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-        let flags = [self.sparse, self.document_ids, self.feature_names, self.source];
+        let flags = [self.sparse, self.document_ids, self.feature_names, self.source, self.sparse_missing];
         let flags = flags.iter().enumerate().fold(0, |all, (bit, &flag)| all | u32::from(flag) << bit);
         for number in [self.value_bytes, flags, self.first_index, self.highest_label.to_bits()] {
             bytes.extend(number.to_le_bytes());
@@ -148,6 +150,7 @@ impl Header {
             document_ids: flag(1),
             feature_names: flag(2),
             source: flag(3),
+            sparse_missing: flag(4),
             first_index: half(72),
             highest_label: f32::from_bits(half(76)),
             highest_line: word(80),

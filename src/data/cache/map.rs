@@ -84,9 +84,14 @@ impl CacheMap {
         self.header.queries as usize
     }
 
-    /// Whether the source text may have omitted zeros.
+    /// Whether the source text may have left features out.
     pub(crate) fn is_sparse(&self) -> bool {
         self.header.sparse
+    }
+
+    /// Whether features that the source text left out are missing rather than 0.
+    pub(crate) fn is_sparse_missing(&self) -> bool {
+        self.header.sparse_missing
     }
 
     /// Whether documents have ids.
@@ -143,8 +148,8 @@ impl CacheMap {
         unsafe { self.section(Section::Features).align_to::<T>().1 }
     }
 
-    /// Copies rows, starting at `first`, as rows of `width` features: appends zeros, or drops the last features.
-    pub(crate) fn read(&self, first: usize, width: usize, values: &mut [f32]) {
+    /// Copies rows, starting at `first`, as rows of `width` features: appends `padding`, or drops the last features.
+    pub(crate) fn read(&self, first: usize, width: usize, padding: f32, values: &mut [f32]) {
         let own = self.width();
         if width == own {
             return self.copy(first * own, values);
@@ -153,7 +158,7 @@ impl CacheMap {
         for (row, values) in values.chunks_exact_mut(width.max(1)).enumerate() {
             let (kept, added) = values.split_at_mut(keep);
             self.copy((first + row) * own, kept);
-            added.fill(0.0);
+            added.fill(padding);
         }
     }
 

@@ -44,12 +44,23 @@ impl Encoder {
         Encoder { half, first_index: first_index as usize, ..Encoder::default() }
     }
 
-    /// Encodes `rows` of `from` features each as rows of `to >= from` features, padded with zeros.
-    pub fn encode(&mut self, values: &[f32], rows: Range<usize>, from: usize, to: usize) -> Result<&[u8]> {
+    /// Returns the bytes of a value.
+    pub fn bytes_of(&self, value: f32) -> Vec<u8> {
+        if self.half { f16::from_f32(value).to_le_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
+    }
+
+    /// Encodes `rows` of `from` features each as rows of `to >= from` features, padded with `padding`.
+    pub fn encode(
+        &mut self,
+        values: &[f32],
+        rows: Range<usize>,
+        [from, to]: [usize; 2],
+        padding: f32,
+    ) -> Result<&[u8]> {
         let mut padded = std::mem::take(&mut self.padded);
         if from < to {
             padded.clear();
-            padded.resize(rows.len() * to, 0.0);
+            padded.resize(rows.len() * to, padding);
             for (to, from) in padded.chunks_exact_mut(to).zip(values.chunks_exact(from.max(1))) {
                 to[..from.len()].copy_from_slice(from);
             }
@@ -71,10 +82,11 @@ impl Encoder {
     fn round(&mut self, values: &[f32], width: usize, first: usize) -> Result<()> {
         self.halves.resize(values.len(), f16::ZERO);
         self.halves.convert_from_f32_slice(values);
-        for (index, (&value, half)) in values.iter().zip(&self.halves).enumerate() {
+        for (index, (&value, half)) in
+            values.iter().zip(&self.halves).enumerate().filter(|(_, (value, _))| !value.is_nan())
+        {
             let error = (value - half.to_f32()).abs();
             let at = || (first + index / width.max(1) + 1, index % width.max(1) + self.first_index);
-            // Also true if the value is NaN.
             if !error.is_finite() {
                 let (document, feature) = at();
                 return Err(Error::Data(format!(
@@ -117,10 +129,10 @@ mod tests {
     fn bytes_are_little_endian_and_rows_are_padded() {
         let mut encoder = Encoder::default();
         let expected = [1.5f32, 0.0, -2.0, 0.0].map(f32::to_le_bytes).concat();
-        assert_eq!(encoder.encode(&[], 0..2, 0, 1).unwrap(), [0; 8]);
-        assert_eq!(encoder.encode(&[1.5, -2.0], 0..2, 1, 2).unwrap(), expected);
+        assert_eq!(encoder.encode(&[], 0..2, [0, 1], 0.0).unwrap(), [0; 8]);
+        assert_eq!(encoder.encode(&[1.5, -2.0], 0..2, [1, 2], 0.0).unwrap(), expected);
         let mut encoder = Encoder::new(true, 1);
-        assert_eq!(encoder.encode(&[1.0, 0.1], 0..1, 2, 2).unwrap(), [0x00, 0x3c, 0x66, 0x2e]);
+        assert_eq!(encoder.encode(&[1.0, 0.1], 0..1, [2, 2], 0.0).unwrap(), [0x00, 0x3c, 0x66, 0x2e]);
         // 0.1 becomes 1638 / 2^14.
         let error = (0.1f32 - 1638.0 / 16384.0).abs();
         assert_eq!(encoder.rounding, Rounding { error, value: 0.1, relative: error / 0.1, underflows: 0 });
@@ -131,11 +143,11 @@ mod tests {
         let mut encoder = Encoder::new(true, 1);
         // The smallest f16 is 2^-24, and half of it rounds to 0.
         let (smallest, lost) = (2f32.powi(-24), 2f32.powi(-25));
-        encoder.encode(&[0.0, -0.0, smallest, 1.6 * smallest], 0..4, 1, 1).unwrap();
+        encoder.encode(&[0.0, -0.0, smallest, 1.6 * smallest], 0..4, [1, 1], 0.0).unwrap();
         encoder.check_underflow().unwrap();
         let relative = (1.6f32 * smallest - 2.0 * smallest) / (1.6 * smallest);
         assert_eq!(encoder.rounding.relative, relative.abs());
-        encoder.encode(&[1.0, 1e-9, -lost, 2.0], 4..6, 2, 2).unwrap();
+        encoder.encode(&[1.0, 1e-9, -lost, 2.0], 4..6, [2, 2], 0.0).unwrap();
         assert_eq!((encoder.rounding.underflows, encoder.rounding.relative), (2, relative.abs()));
         let error = encoder.check_underflow().unwrap_err().to_string();
         let expected = "2 nonzero values become 0 in f16, the first is 1e-9, feature 2 of document 5: omit `half`";
@@ -145,9 +157,11 @@ mod tests {
     #[test]
     fn values_too_large_for_f16_are_rejected() {
         let mut encoder = Encoder::new(true, 1);
-        encoder.encode(&[65504.0, -65504.0, 65519.0], 0..3, 1, 1).unwrap();
-        let error = encoder.encode(&[0.0, 0.0, 1.0, 65520.0], 10..12, 2, 2).unwrap_err().to_string();
+        encoder.encode(&[65504.0, -65504.0, 65519.0], 0..3, [1, 1], 0.0).unwrap();
+        let error = encoder.encode(&[0.0, 0.0, 1.0, 65520.0], 10..12, [2, 2], 0.0).unwrap_err().to_string();
         assert!(error.starts_with("feature 2 of document 12 is 65520"), "{error}");
-        assert!(encoder.encode(&[f32::NAN], 0..1, 1, 1).is_err());
+        assert!(encoder.encode(&[f32::INFINITY], 0..1, [1, 1], 0.0).is_err());
+        let missing = encoder.encode(&[f32::NAN], 0..1, [1, 1], 0.0).unwrap();
+        assert!(f16::from_le_bytes([missing[0], missing[1]]).is_nan());
     }
 }

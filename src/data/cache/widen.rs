@@ -7,18 +7,24 @@ use std::io::{Read, Seek, SeekFrom, Write};
 /// Approximate number of bytes moved at a time.
 const AT_ONCE: usize = 1 << 22;
 
-/// Pads all rows in place with zeros to `width` features of `value` bytes each.
+/// Pads all rows in place to `width` features with the bytes of a value, `padding`.
 ///
 /// `parts` lists pairs of a number of rows and their number of features, in the order of the file. Rows only move towards the
 /// end of the file, so the last rows are moved first.
-pub(super) fn widen_rows(file: &mut File, parts: &[(usize, usize)], width: usize, value: usize) -> std::io::Result<()> {
+pub(super) fn widen_rows(
+    file: &mut File,
+    parts: &[(usize, usize)],
+    width: usize,
+    padding: &[u8],
+) -> std::io::Result<()> {
+    let value = padding.len();
     let wide = width * value;
     let mut row: usize = parts.iter().map(|(rows, _)| rows).sum();
     let mut end = header::BYTES + parts.iter().map(|(rows, width)| rows * width * value).sum::<usize>();
     let at_once = (AT_ONCE / wide.max(1)).max(1);
-    let (mut from, mut to) = (Vec::new(), Vec::new());
-    for &(rows, width) in parts.iter().rev() {
-        let narrow = width * value;
+    let mut from = Vec::new();
+    for &(rows, own) in parts.iter().rev() {
+        let narrow = own * value;
         let mut left = rows;
         while left > 0 {
             let count = left.min(at_once);
@@ -26,8 +32,7 @@ pub(super) fn widen_rows(file: &mut File, parts: &[(usize, usize)], width: usize
             from.resize(count * narrow, 0);
             file.seek(SeekFrom::Start(end as u64))?;
             file.read_exact(&mut from)?;
-            to.clear();
-            to.resize(count * wide, 0);
+            let mut to = padding.repeat(count * width);
             for (index, row) in to.chunks_exact_mut(wide).enumerate() {
                 row[..narrow].copy_from_slice(&from[index * narrow..][..narrow]);
             }
@@ -43,15 +48,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_keep_their_order_and_are_padded_with_zeros() {
+    fn rows_keep_their_order_and_are_padded() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[9; header::BYTES]).unwrap();
         file.write_all(&[1, 2, 3, 3, 4, 4, 5, 5, 5]).unwrap();
-        widen_rows(&mut file, &[(2, 1), (1, 0), (2, 2), (1, 3)], 3, 1).unwrap();
+        widen_rows(&mut file, &[(2, 1), (1, 0), (2, 2), (1, 3)], 3, &[7]).unwrap();
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0)).unwrap();
         file.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes[..header::BYTES], [9; header::BYTES]);
-        assert_eq!(bytes[header::BYTES..], [1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 3, 0, 4, 4, 0, 5, 5, 5]);
+        assert_eq!(bytes[header::BYTES..], [1, 7, 7, 2, 7, 7, 7, 7, 7, 3, 3, 7, 4, 4, 7, 5, 5, 5]);
     }
 }

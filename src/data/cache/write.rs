@@ -97,6 +97,8 @@ pub struct CacheWriter {
     query_ends: Vec<u64>,
     query_text: Vec<u8>,
     ids: Option<Ids>,
+    /// Whether features that parts leave out are missing rather than 0.
+    sparse_missing: bool,
     /// Feature names of the data.
     names: Option<Vec<String>>,
 }
@@ -130,17 +132,19 @@ impl CacheWriter {
             query_ends: Vec::new(),
             query_text: Vec::new(),
             ids: None,
+            sparse_missing: false,
             names: None,
         };
         writer.put(&[0; header::BYTES])?;
         Ok(writer)
     }
 
-    /// Appends whole queries. Parts may have different numbers of features; missing features are 0.
+    /// Appends whole queries. Parts may have different numbers of features; the others are 0, or missing if the parts are
+    /// [`sparse_missing`](Dataset::is_sparse_missing).
     ///
     /// # Errors
-    /// When the file cannot be written, a label is not a number of 0 or more, a value is too large for f16, or the feature names
-    /// differ from those of earlier parts.
+    /// When the file cannot be written, a label is not a number of 0 or more, a value is too large for f16, or the feature names,
+    /// or the meaning of features that are left out, differ from those of earlier parts.
     pub fn push(&mut self, data: &Dataset) -> Result<()> {
         if let Some(row) = data.labels().iter().position(|label| !(label.is_finite() && *label >= 0.0)) {
             return Err(Error::Data(format!(
@@ -154,13 +158,19 @@ impl CacheWriter {
                 return Err(Error::Mismatch("the parts of a cache have different feature names".into()));
             }
         }
+        if self.labels.is_empty() {
+            self.sparse_missing = data.is_sparse_missing();
+        } else if self.sparse_missing != data.is_sparse_missing() {
+            let message = "features that are left out are 0 in some parts of a cache, and missing in others";
+            return Err(Error::Mismatch(message.into()));
+        }
         self.widen(data.n_features())?;
         let (from, to) = (data.n_features(), self.width);
         let first = self.labels.len();
         let (file, encoder) = (&mut self.file, &mut self.encoder);
         let failed = |error| Error::io(&self.path, "write", error);
         data.for_rows(VALUES_AT_ONCE, |rows, values| {
-            let bytes = encoder.encode(values, first + rows.start..first + rows.end, from, to)?;
+            let bytes = encoder.encode(values, first + rows.start..first + rows.end, [from, to], data.padding())?;
             file.write_all(bytes).map_err(failed)
         })?;
         self.wide += data.n_documents();
@@ -231,8 +241,8 @@ impl CacheWriter {
         self.file.flush().map_err(|error| Error::io(&self.path, "write", error))?;
         if !self.narrow.is_empty() {
             self.narrow.push((self.wide, self.width));
-            let value = if self.options.half { 2 } else { 4 };
-            let widened = widen_rows(&mut self.draft.file, &self.narrow, self.width, value);
+            let padding = self.encoder.bytes_of(if self.sparse_missing { f32::NAN } else { 0.0 });
+            let widened = widen_rows(&mut self.draft.file, &self.narrow, self.width, &padding);
             widened.map_err(|error| Error::io(&self.path, "write", error))?;
         }
         let (documents, queries) = (self.labels.len() as u64, self.query_ends.len() as u64);
@@ -248,6 +258,7 @@ impl CacheWriter {
             document_ids: self.ids.is_some(),
             feature_names: !names.is_empty(),
             source: facts.origin.is_some(),
+            sparse_missing: self.sparse_missing,
             first_index: self.options.first_index,
             highest_label: facts.highest_label.0,
             highest_line: facts.highest_label.1 as u64,

@@ -1,6 +1,7 @@
 //! The data set: one row per document, queries as ranges of rows, without padding.
 
 mod ids;
+mod missing;
 mod names;
 mod queries;
 mod rows;
@@ -12,13 +13,14 @@ pub use ids::DocumentIds;
 pub use view::{QueryFeatures, QueryView};
 
 use crate::error::{Error, Result};
+use missing::same_values;
 use std::sync::Arc;
 use store::Store;
 
 /// Queries, their documents' features and labels.
 ///
 /// The documents of a query are adjacent. Features are a dense row-major matrix, either in memory or in a memory-mapped file
-/// ([`Dataset::is_mapped`]).
+/// ([`Dataset::is_mapped`]). A missing value is NaN.
 ///
 /// ```
 /// use burnrank::Dataset;
@@ -37,9 +39,10 @@ pub struct Dataset {
     document_ids: Option<DocumentIds>,
     feature_names: Option<Arc<[String]>>,
     sparse: bool,
+    sparse_missing: bool,
 }
 
-/// Compares queries and documents; ignores feature names and whether zeros were omitted in the file.
+/// Compares queries and documents; ignores feature names and whether the file left features out.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Self) -> bool {
         self.width == other.width
@@ -48,7 +51,7 @@ impl PartialEq for Dataset {
             && self.offsets == other.offsets
             && self.has_document_ids() == other.has_document_ids()
             && (0..self.n_documents()).all(|row| self.document_id(row) == other.document_id(row))
-            && (0..self.n_queries()).all(|query| self.query(query).features == other.query(query).features)
+            && (0..self.n_queries()).all(|query| same_values(&self.query(query).features, &other.query(query).features))
     }
 }
 
@@ -86,6 +89,7 @@ impl Dataset {
             document_ids: None,
             feature_names: None,
             sparse: false,
+            sparse_missing: false,
         })
     }
 

@@ -25,6 +25,7 @@ impl Dataset {
             document_ids: self.document_ids.as_ref().map(|_| DocumentIds::default()),
             feature_names: self.feature_names.clone(),
             sparse: self.sparse,
+            sparse_missing: self.sparse_missing,
         };
         for &index in queries {
             let query = self.query(index);
@@ -89,7 +90,7 @@ impl Dataset {
         removed
     }
 
-    /// Concatenates parts, padded with zeros to the width of the widest. A query that ends one part and starts the next is
+    /// Concatenates parts, padded to the width of the widest. A query that ends one part and starts the next is
     /// merged into one.
     pub(crate) fn joined(mut parts: Vec<Dataset>) -> Result<Dataset> {
         if parts.len() < 2 {
@@ -100,7 +101,8 @@ impl Dataset {
         let what = format!("{documents} documents of {width} features");
         let remedy = "give each query a unique id";
         let with_ids = parts.iter().any(Dataset::has_document_ids);
-        let mut joined = Dataset { width, offsets: vec![0], ..Dataset::default() };
+        let sparse_missing = parts[0].sparse_missing;
+        let mut joined = Dataset { width, offsets: vec![0], sparse_missing, ..Dataset::default() };
         let mut features = Vec::new();
         memory::reserve(&mut features, documents.saturating_mul(width), &what, remedy)?;
         memory::reserve(&mut joined.labels, documents, &what, remedy)?;

@@ -27,9 +27,10 @@ impl Dataset {
         query_ids: Vec<String>,
         offsets: Vec<usize>,
     ) -> Dataset {
-        let (width, sparse) = (file.width(), file.is_sparse());
+        let (width, sparse, sparse_missing) = (file.width(), file.is_sparse(), file.is_sparse_missing());
         let features = Store::Mapped(Mapped::new(file, Selection::From(0), Vec::new()));
-        Dataset { width, features, labels, query_ids, offsets, document_ids: None, feature_names: None, sparse }
+        let (document_ids, feature_names) = (None, None);
+        Dataset { width, features, labels, query_ids, offsets, document_ids, feature_names, sparse, sparse_missing }
     }
 
     /// Whether the features are in a memory-mapped file. Rows are then read, and scaled, each time they are used.
@@ -198,12 +199,19 @@ impl Dataset {
             let first = mapped.file.start(mapped.queries.get(query));
             let part = row..own.end.min(rows.end);
             let (values, after) = rest.split_at_mut(part.len() * self.width);
-            if part == own || !mapped.is_per_query() {
-                mapped.file.read(first + part.start - own.start, self.width, values);
+            if mapped.widens() {
+                let whole = if mapped.is_per_query() { own.clone() } else { part.clone() };
+                let width = mapped.scalers[0].n_features();
+                let mut raw = vec![0.0; whole.len() * width];
+                mapped.file.read(first + whole.start - own.start, width, self.padding(), &mut raw);
+                let all = mapped.inputs_of(raw);
+                values.copy_from_slice(&all[(part.start - whole.start) * self.width..][..values.len()]);
+            } else if part == own || !mapped.is_per_query() {
+                mapped.file.read(first + part.start - own.start, self.width, self.padding(), values);
                 mapped.scale(values);
             } else {
                 let mut all = vec![0.0; own.len() * self.width];
-                mapped.file.read(first, self.width, &mut all);
+                mapped.file.read(first, self.width, self.padding(), &mut all);
                 mapped.scale(&mut all);
                 values.copy_from_slice(&all[(part.start - own.start) * self.width..][..values.len()]);
             }
@@ -248,13 +256,21 @@ impl Dataset {
     /// Scales rows of a mapped file whenever they are read. Returns false, and does nothing, if the features are in memory.
     pub(crate) fn scale_when_read(&mut self, scaler: &Scaler) -> bool {
         match &mut self.features {
-            Store::Memory(_) => false,
+            Store::Memory(_) => return false,
             Store::Mapped(mapped) => {
                 mapped.scalers.push(Arc::new(scaler.clone()));
                 mapped.copy.take();
-                true
             }
         }
+        if scaler.widens() {
+            (self.width, self.feature_names) = (scaler.n_inputs(), None);
+        }
+        true
+    }
+
+    /// Replaces all features, which have no names then.
+    pub(crate) fn replace_features(&mut self, width: usize, values: Vec<f32>) {
+        (self.width, self.features, self.feature_names) = (width, Store::Memory(values), None);
     }
 
     /// Returns the stored column statistics if this data set is the whole mapped file, unscaled.

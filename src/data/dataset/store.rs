@@ -49,6 +49,17 @@ impl Mapped {
         self.scalers.iter().any(|scaler| scaler.is_per_query())
     }
 
+    /// Whether a scaler adds inputs to rows.
+    pub fn widens(&self) -> bool {
+        self.scalers.iter().any(|scaler| scaler.widens())
+    }
+
+    /// Returns the inputs of rows as they are in the file; they must be one whole query if [`Mapped::is_per_query`].
+    pub fn inputs_of(&self, rows: Vec<f32>) -> Vec<f32> {
+        // Cannot fail: widths are checked when a scaler is added.
+        self.scalers.iter().fold(rows, |rows, scaler| scaler.inputs_of(rows).unwrap_or_default())
+    }
+
     /// Returns all rows of the file if they are stored as `f32` with this width and are not scaled.
     pub fn plain(&self, width: usize) -> Option<&[f32]> {
         self.file.floats().filter(|_| self.scalers.is_empty() && width == self.file.width())

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 impl Dataset {
-    /// Whether the file may omit features that are 0: true if some documents list fewer features than others.
+    /// Whether the file may leave features out: true if some documents list fewer features than others.
     ///
     /// The last features of sparse data may be missing from the whole file. Data that lists every feature of every document,
     /// and data built by [`Dataset::new`], is not sparse.
@@ -20,7 +20,7 @@ impl Dataset {
         self
     }
 
-    /// Adapts the data to a model of `width` features: appends zeros if the data is sparse.
+    /// Adapts the data to a model of `width` features: appends zeros, or missing values, if the data is sparse.
     ///
     /// ```
     /// use burnrank::data::read_bytes;
@@ -64,7 +64,8 @@ impl Dataset {
         Ok(self.with_width(width))
     }
 
-    /// Sets the number of features to `width`: appends zeros, or drops the last features.
+    /// Sets the number of features to `width`: appends zeros, or missing values if the data is
+    /// [`sparse_missing`](Dataset::is_sparse_missing), or drops the last features.
     pub fn with_width(mut self, width: usize) -> Dataset {
         if width == self.width {
             return self;
@@ -79,7 +80,7 @@ impl Dataset {
         }
         let before = std::mem::take(self.in_memory());
         let keep = width.min(self.width);
-        let mut features = vec![0.0; self.n_documents() * width];
+        let mut features = vec![self.padding(); self.n_documents() * width];
         if keep > 0 {
             for (to, from) in features.chunks_exact_mut(width).zip(before.chunks_exact(self.width)) {
                 to[..keep].copy_from_slice(&from[..keep]);

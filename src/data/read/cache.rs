@@ -27,6 +27,12 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>
         let first = header.first_index;
         return Err(Error::Mismatch(format!("{name}: feature indices of this cache start at {first}: {remedy}")));
     }
+    if header.sparse && options.sparse_missing && !header.sparse_missing {
+        return Err(Error::Mismatch(format!(
+            "{name}: features that its source leaves out are 0 in this cache: build it with `sparse_missing`"
+        )));
+    }
+    let data = if header.sparse { data } else { data.declared_sparse_missing(options.sparse_missing) };
     let data = match options.width {
         Some(width) if width < data.n_features() => {
             let features = data.n_features();

@@ -109,7 +109,7 @@ fn row_of<'r>(
     row: usize,
     sink: &mut Sink<'_>,
 ) -> std::result::Result<Fields<'r>, (BadCell, usize, Role)> {
-    let (layout, null) = (sink.layout, sink.null());
+    let (layout, missing) = (sink.layout, sink.missing());
     let cell = |column: usize| record.get(column).unwrap_or_default();
     let label = match layout.column(Role::Label) {
         Some(column) => cell::label(cell::number(cell(column))).map_err(|bad| (bad, column, Role::Label))?,
@@ -125,7 +125,7 @@ fn row_of<'r>(
     let width = layout.features.len();
     let cells = &mut sink.parsed.features[row * width..];
     for (to, &column) in cells.iter_mut().zip(&layout.features) {
-        *to = cell::feature(null, cell::number(cell(column))).map_err(|bad| (bad, column, Role::Feature))?;
+        *to = cell::feature(missing, cell::number(cell(column))).map_err(|bad| (bad, column, Role::Feature))?;
     }
     Ok(Fields { label, query, document })
 }

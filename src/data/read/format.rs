@@ -22,7 +22,7 @@ pub static INPUT_FORMATS: &[InputFormat] = &[
         extensions: &["txt"],
         magic: b"",
         is_stream: true,
-        options: &["query_file"],
+        options: &["query_file", "null"],
         feature: None,
         available: true,
         open: letor::open,

@@ -35,7 +35,8 @@ use std::path::Path;
 ///
 /// The format is detected from the first bytes or the name of the file. The default is LETOR (SVMlight, LibSVM):
 /// `<label> qid:<id> <index>:<value> ... # comment`, separated by spaces or tabs, with lines ended by LF or CRLF. Features may
-/// be omitted (0) or in any order, labels may be fractions, and `# docid = X` sets the document id. Text may be compressed; `-`
+/// be omitted (0, or missing with [`ReadOptions::sparse_missing`]) or in any order, a value of `nan`, `NA`, `?` or nothing is
+/// missing (NaN), labels may be fractions, and `# docid = X` sets the document id. Text may be compressed; `-`
 /// is standard input. The features of a [cache](crate::data::cache) stay in the file.
 ///
 /// ```
@@ -50,7 +51,7 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// On the first bad line: invalid, infinite or missing numbers, negative labels, duplicate or too large feature indices, queries
+/// On the first bad line: invalid or infinite numbers, missing or negative labels, duplicate or too large feature indices, queries
 /// that are not contiguous, invalid UTF-8. The error names line, column, offending text and remedy. Also when the file is
 /// missing, empty or damaged.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ReadReport> {

@@ -53,6 +53,15 @@ pub(crate) fn parse_f32(text: &[u8]) -> Result<f32, BadNumber> {
     }
 }
 
+/// Words for missing values, in any case.
+const MISSING: [&[u8]; 7] = [b"", b"?", b"na", b"nan", b"n/a", b"null", b"none"];
+
+/// Whether the text means that a value is missing: it is empty, `?`, `NA`, `N/A`, `null`, `None` or `NaN`, with or without a
+/// sign.
+pub(crate) fn is_missing(text: &[u8]) -> bool {
+    MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) || parse_f32(text) == Err(BadNumber::Nan)
+}
+
 /// Parses all of `text` as the nearest finite `f64`.
 pub(crate) fn parse_f64(text: &[u8]) -> Result<f64, BadNumber> {
     let text = std::str::from_utf8(text).map_err(|_| BadNumber::Text)?;

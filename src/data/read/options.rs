@@ -29,8 +29,10 @@ pub struct ReadOptions {
     pub block_bytes: usize,
     /// Columns of a table that are not features.
     pub columns: Columns,
-    /// Value for missing features of a table. Without it, missing values are errors.
+    /// Value in place of missing features. Without it, they are NaN.
     pub null: Option<f32>,
+    /// Whether features that a LETOR file leaves out are missing rather than 0.
+    pub sparse_missing: bool,
     /// Accept files without labels, such as data that is only scored; labels are then 0.
     pub unlabelled: bool,
     /// Use a cache even if its source file has changed.
@@ -49,6 +51,7 @@ impl Default for ReadOptions {
             block_bytes: 1 << 20,
             columns: Columns::default(),
             null: None,
+            sparse_missing: false,
             unlabelled: false,
             stale_cache: false,
         }
@@ -63,6 +66,12 @@ impl ReadOptions {
         }
         if let Some(null) = self.null.filter(|null| !null.is_finite()) {
             return Err(Error::setting("null", null, "a finite number to use for missing values"));
+        }
+        if let (Some(null), true) = (self.null, self.sparse_missing) {
+            let message = format!(
+                "`null` {null} and `sparse_missing`: leave out one of them, because `null` replaces missing values"
+            );
+            return Err(Error::Config(message));
         }
         match self.width {
             Some(width) if width > MAX_FEATURES => {

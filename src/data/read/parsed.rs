@@ -13,6 +13,8 @@ pub(in crate::data) struct Parsed {
     pub features: Vec<f32>,
     pub labels: Vec<f32>,
     pub outcomes: Vec<ParsedBlock>,
+    /// See [`Dataset::is_sparse_missing`].
+    pub sparse_missing: bool,
 }
 
 impl Parsed {
@@ -22,7 +24,9 @@ impl Parsed {
     }
 
     pub(super) fn dataset(self, name: &str, queries: Vec<Query>) -> Result<Dataset> {
-        group::dataset(name, self.width, self.features, self.labels, queries, &self.outcomes)
+        let sparse_missing = self.sparse_missing;
+        let data = group::dataset(name, self.width, self.features, self.labels, queries, &self.outcomes)?;
+        Ok(data.declared_sparse_missing(sparse_missing))
     }
 }
 

@@ -70,15 +70,11 @@ scalings! {
 }
 
 impl ScaleKind {
-    /// Returns the scalings that `auto` tries among those that `is_supported` accepts, in order: if it accepts none of the
-    /// usual ones, all that are fitted to the training split.
+    /// Returns the scalings that `auto` tries among those that `is_supported` accepts, in order.
     pub(crate) fn tried_by_auto(is_supported: impl Fn(ScaleKind) -> bool) -> Vec<ScaleKind> {
-        let supported = || Self::ALL.into_iter().filter(|kind| is_supported(*kind));
-        let mut tried: Vec<ScaleKind> = supported().filter(|kind| kind.row().auto.is_some()).collect();
+        let is_tried = |kind: &ScaleKind| kind.row().auto.is_some() && is_supported(*kind);
+        let mut tried: Vec<ScaleKind> = Self::ALL.into_iter().filter(is_tried).collect();
         tried.sort_by_key(|kind| kind.row().auto);
-        if tried.is_empty() {
-            tried.extend(supported().filter(|kind| kind.outline().iter().any(Step::has_numbers)));
-        }
         tried
     }
 
@@ -116,11 +112,6 @@ impl ScaleKind {
     /// Whether each query is scaled separately, so that the features of a document depend on the other documents of its query.
     pub fn is_per_query(self) -> bool {
         self.outline().iter().any(Step::is_per_query)
-    }
-
-    /// Whether a scaled feature is x, or (x - a) / b with numbers fitted to the training split.
-    pub fn is_affine(self) -> bool {
-        matches!(self.outline()[..], [] | [Step::Affine(_)])
     }
 
     /// Returns a sentence on what a search engine needs to scale features for a model with this scaling.
@@ -171,9 +162,6 @@ mod tests {
         let names = |kinds: Vec<ScaleKind>| kinds.into_iter().map(ScaleKind::name).collect::<Vec<_>>();
         assert_eq!(names(ScaleKind::tried_by_auto(|_| true)), ["quantile", "log1p-zscore", "query-minmax"]);
         assert_eq!(names(ScaleKind::tried_by_auto(|kind| !kind.is_per_query())), ["quantile", "log1p-zscore"]);
-        assert_eq!(names(ScaleKind::tried_by_auto(ScaleKind::is_affine)), ["zscore", "minmax"]);
-        let affine = ScaleKind::ALL.into_iter().filter(|kind| kind.is_affine()).collect();
-        assert_eq!(names(affine), ["none", "zscore", "minmax"]);
         let tuned = ["query-minmax", "query-zscore", "zscore", "log1p-zscore", "quantile"];
         assert_eq!(ScaleKind::TRIED_BY_TUNE, tuned);
     }

@@ -13,6 +13,7 @@
 //! column of a feature.
 
 mod columns;
+mod inputs;
 mod kind;
 mod lines;
 mod log1p;
@@ -21,6 +22,7 @@ mod minmax;
 mod none;
 mod pieces;
 mod piecewise;
+mod preprocessing;
 mod quantile;
 mod query_minmax;
 mod query_zscore;
@@ -33,10 +35,13 @@ mod tests;
 mod zscore;
 
 pub(crate) use columns::{ColumnStats, ColumnSummary, FitBuffers, Rows, Statistic};
+pub(crate) use inputs::{Input, Inputs};
 pub use kind::ScaleKind;
 pub(crate) use lines::Lines;
 pub use pieces::Encoding;
 pub(crate) use pieces::{DEFAULT_BINS, FeatureInputs, MAX_BINS, Pieces};
+pub use preprocessing::Preprocessing;
+pub(crate) use preprocessing::refuse_missing;
 pub use scaler::Scaler;
 pub use scaling::Scaling;
 pub(crate) use step::{Affine, Step, value};

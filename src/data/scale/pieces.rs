@@ -7,7 +7,7 @@
 //! u(x) = 0 below b_0, n above b_n
 //! ```
 //!
-//! A data set scaled by `piecewise` holds one position per value, with NaN for missing values. Trees and other scorers use
+//! A data set scaled by `piecewise` holds one position per value. Trees and other scorers use
 //! positions as features. The first layer of a net reads a position as n inputs, so that a weight per bin can represent
 //! thresholds and other curves:
 //!
@@ -15,15 +15,17 @@
 //! input t of x = clip(u(x) - t, 0, 1) - (its mean over the training documents)
 //! ```
 //!
-//! that is, clip((x - b_t) / (b_{t+1} - b_t), 0, 1) minus its mean. All inputs of a missing value are 0, the mean; if values
-//! are missing in the training data, a further input of the feature is 1 for missing values, otherwise 0.
+//! that is, clip((x - b_t) / (b_{t+1} - b_t), 0, 1) minus its mean. Other [inputs](super::inputs) of a model, which are 0 or 1, are
+//! read as they are.
 //!
 //! The knots of a feature are its most frequent value, if more than 1/bins of the documents have it, and equally spaced
 //! quantiles of the other values; equal knots merge. A constant feature has no inputs.
 
 use super::columns::{ColumnStats, SampledColumn};
+use super::inputs::Input;
 use super::lines::{Lines, TABLE_LENGTH};
 use crate::numeric::order::from_ascending;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Default of the maximum number of bins per feature.
@@ -40,46 +42,37 @@ pub(crate) struct Pieces {
 }
 
 /// The knots of a feature.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PieceColumn {
-    /// Ascending, at least two; none for a constant feature.
+    /// Ascending ends of the bins, at least two; none for a constant feature.
     pub knots: Vec<f32>,
     /// Mean of each input over the training documents; one fewer than knots.
     pub means: Vec<f32>,
-    /// Whether values are missing in the training data.
-    pub has_missing: bool,
 }
 
-/// How the first layer of a net reads positions.
+/// How the first layer of a net reads scaled features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encoding {
     features: Vec<FeatureInputs>,
-    /// Mean of each input; 0 for indicators of missing values.
+    /// Mean of each input.
     means: Vec<f32>,
 }
 
 /// Means are finite.
 impl Eq for Encoding {}
 
-/// The inputs of a feature: one per bin, then the indicator of missing values if there is one.
+/// The inputs of a feature, one per bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FeatureInputs {
     /// Number of the first input.
     pub first: usize,
     /// Number of bins.
     pub bins: usize,
-    pub has_missing: bool,
-}
-
-impl FeatureInputs {
-    /// Number of inputs.
-    pub fn len(self) -> usize {
-        self.bins + usize::from(self.has_missing)
-    }
 }
 
 impl Encoding {
-    /// Number of features.
+    /// Number of features, which are columns of a scaled data set.
     pub fn n_features(&self) -> usize {
         self.features.len()
     }
@@ -98,12 +91,12 @@ impl Encoding {
         &self.means
     }
 
-    fn of(columns: &[PieceColumn]) -> Self {
-        let (mut features, mut means) = (Vec::with_capacity(columns.len()), Vec::new());
-        for PieceColumn { means: own, has_missing, .. } in columns {
-            features.push(FeatureInputs { first: means.len(), bins: own.len(), has_missing: *has_missing });
+    /// The encoding of features with these means of their bins.
+    fn of<'a>(columns: impl IntoIterator<Item = &'a [f32]>) -> Self {
+        let (mut features, mut means) = (Vec::new(), Vec::new());
+        for own in columns {
+            features.push(FeatureInputs { first: means.len(), bins: own.len() });
             means.extend_from_slice(own);
-            means.extend(has_missing.then_some(0.0));
         }
         Encoding { features, means }
     }
@@ -119,7 +112,8 @@ impl Pieces {
 
     pub(super) fn of(columns: Vec<PieceColumn>) -> Self {
         let points: Vec<Vec<(f32, f64)>> = columns.iter().map(PieceColumn::points).collect();
-        Pieces { lines: Lines::through(&points), encoding: Arc::new(Encoding::of(&columns)), columns }
+        let encoding = Encoding::of(columns.iter().map(|column| &column.means[..]));
+        Pieces { lines: Lines::through(&points), encoding: Arc::new(encoding), columns }
     }
 
     /// The maps from values to positions.
@@ -129,6 +123,14 @@ impl Pieces {
 
     pub fn encoding(&self) -> &Arc<Encoding> {
         &self.encoding
+    }
+
+    /// The encoding of the inputs of a model: those that are not scaled features are a bin from 0 to 1 with mean 0.
+    pub(super) fn encoding_of(&self, inputs: &[Input]) -> Encoding {
+        Encoding::of(inputs.iter().map(|input| match input {
+            Input::Scaled(feature) => &self.columns[*feature].means[..],
+            Input::Missing(_) | Input::Level(..) => &[0.0],
+        }))
     }
 
     pub(super) fn columns(&self) -> &[PieceColumn] {
@@ -142,10 +144,10 @@ impl Pieces {
 }
 
 impl PieceColumn {
-    fn fit(SampledColumn { mut keys, missing }: SampledColumn, bins: usize) -> Self {
+    fn fit(SampledColumn { mut keys }: SampledColumn, bins: usize) -> Self {
         keys.sort_unstable();
         let values: Vec<f32> = keys.into_iter().map(from_ascending).collect();
-        let mut column = PieceColumn { knots: knots(&values, bins), means: Vec::new(), has_missing: missing > 0 };
+        let mut column = PieceColumn { knots: knots(&values, bins), means: Vec::new() };
         let line = Lines::through(&[column.points()]);
         let mut sums = vec![0.0; column.knots.len().saturating_sub(1)];
         for &x in &values {
@@ -166,14 +168,13 @@ impl PieceColumn {
 
     /// As a list of numbers, which processes exchange.
     fn into_numbers(self) -> Vec<f32> {
-        let start = [f32::from(u8::from(self.has_missing)), self.knots.len() as f32];
-        start.into_iter().chain(self.knots).chain(self.means).collect()
+        std::iter::once(self.knots.len() as f32).chain(self.knots).chain(self.means).collect()
     }
 
     fn from_numbers(numbers: &[f32]) -> Self {
-        let [has_missing, count, rest @ ..] = numbers else { return PieceColumn::default() };
+        let [count, rest @ ..] = numbers else { return PieceColumn::default() };
         let (knots, means) = rest.split_at((*count as usize).min(rest.len()));
-        PieceColumn { knots: knots.to_vec(), means: means.to_vec(), has_missing: *has_missing > 0.0 }
+        PieceColumn { knots: knots.to_vec(), means: means.to_vec() }
     }
 
     /// Whether these are knots and means that a fit can have.
@@ -220,9 +221,8 @@ mod tests {
     use crate::numeric::order::ascending;
 
     fn column(values: &[f32], bins: usize) -> PieceColumn {
-        let missing = values.iter().filter(|x| x.is_nan()).count();
         let keys = values.iter().filter(|x| x.is_finite()).map(|&x| ascending(x)).collect();
-        PieceColumn::fit(SampledColumn { keys, missing }, bins)
+        PieceColumn::fit(SampledColumn { keys }, bins)
     }
 
     #[test]
@@ -238,7 +238,6 @@ mod tests {
         assert_eq!(column(&[], 16), PieceColumn::default());
         assert_eq!(column(&[0.0, 1.0, -0.0, 0.0], 16).knots, [0.0, 1.0]);
         assert_eq!(column(&[1.0, f32::NAN, 2.0], 1).knots, [1.0, 2.0]);
-        assert!(column(&[1.0, f32::NAN], 4).has_missing);
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use super::columns::{self, BLOCK, DistributedColumns, Slice};
 use super::columns::{Binned, ColumnStats};
+use super::inputs::{Input, Inputs};
 use super::stored::Stored;
 use super::{Affine, Encoding, FitBuffers, Lines, Pieces, ScaleKind, Scaling, Statistic, Step};
 use crate::data::dataset::Dataset;
 use crate::distributed::Member;
 use crate::error::{Error, Result};
+use crate::memory;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -30,16 +32,17 @@ pub struct Scaler {
     pub(super) kind: ScaleKind,
     pub(super) width: usize,
     pub(super) steps: Vec<Step>,
+    pub(super) inputs: Inputs,
 }
 
 impl Scaler {
-    /// Fits a scaling to all documents of `data`, which should be the training split only.
+    /// Fits a scaling to all documents of `data`, which should be the training split only. Missing values stay missing.
     pub fn fit(scaling: impl Into<Scaling>, data: &Dataset) -> Scaler {
         Scaler::of(scaling.into(), data.n_features(), data)
     }
 
     fn of(Scaling { kind, bins }: Scaling, width: usize, columns: &dyn ColumnStats) -> Scaler {
-        Scaler { kind, width, steps: kind.fit(&Binned { columns, bins }) }
+        Scaler { kind, width, steps: kind.fit(&Binned { columns, bins }), inputs: Inputs::default() }
     }
 
     /// Fits a scaling to the documents of all members. `rows` are the rows of each member, `data` has those of this one.
@@ -60,6 +63,19 @@ impl Scaler {
         columns.checked(scaler)
     }
 
+    /// Fits medians and indicators to the documents of all members, of which `missing` lack each feature.
+    pub(super) fn distributed_inputs(
+        member: &Member,
+        data: &Dataset,
+        rows: &[Range<usize>],
+        missing: &[usize],
+        documents: usize,
+    ) -> Result<Inputs> {
+        let columns = DistributedColumns::new(member, data, rows);
+        let inputs = Inputs::fit(&columns, missing, documents);
+        columns.checked(inputs)
+    }
+
     /// Returns the kind of scaling.
     pub fn kind(&self) -> ScaleKind {
         self.kind
@@ -68,6 +84,37 @@ impl Scaler {
     /// Returns the number of features on which it was fitted.
     pub fn n_features(&self) -> usize {
         self.width
+    }
+
+    /// Returns the number of inputs of a model: one per feature, unless there are indicators of missing values or categorical
+    /// features.
+    pub fn n_inputs(&self) -> usize {
+        self.inputs.count(self.width)
+    }
+
+    /// Lists the inputs of a model.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        self.inputs.list(self.width)
+    }
+
+    /// Whether inputs are not one scaled value per feature.
+    pub(crate) fn widens(&self) -> bool {
+        self.inputs.widens()
+    }
+
+    /// Whether inputs are the unscaled features.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.steps.is_empty() && self.inputs.is_empty()
+    }
+
+    /// Returns the value in place of a missing one, feature by feature; empty if missing values stay missing.
+    pub(crate) fn medians(&self) -> &[f32] {
+        &self.inputs.medians
+    }
+
+    /// Returns the parts of the inputs that are not scaled features.
+    pub(crate) fn parts(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Returns the steps, in the order in which they are applied.
@@ -108,7 +155,11 @@ impl Scaler {
 
     /// Returns how nets read the scaled features; `None` if each is one input.
     pub fn encoding(&self) -> Option<Arc<Encoding>> {
-        self.pieces().map(|pieces| pieces.encoding().clone())
+        let pieces = self.pieces()?;
+        Some(match self.widens() {
+            false => pieces.encoding().clone(),
+            true => Arc::new(pieces.encoding_of(&self.inputs())),
+        })
     }
 
     /// Scales all documents of `data`: in place, or whenever rows are read for a mapped file.
@@ -123,11 +174,14 @@ impl Scaler {
                 data.n_features()
             )));
         }
-        if self.width == 0 || self.steps.is_empty() {
+        if self.width == 0 || self.is_identity() {
             return Ok(());
         }
         if data.scale_when_read(self) {
             return Ok(());
+        }
+        if self.widens() {
+            return self.widen(data);
         }
         if self.is_per_query() {
             let ends: Vec<usize> = data.offsets().iter().map(|&offset| offset * self.width).collect();
@@ -148,8 +202,64 @@ impl Scaler {
     /// Scales the documents of one query, row-major, in place. The result is bit for bit that of [`Scaler::apply`].
     ///
     /// # Errors
-    /// When `rows` is not a whole number of rows of [`Scaler::n_features`] values.
+    /// When `rows` is not a whole number of rows of [`Scaler::n_features`] values, and when [`Scaler::n_inputs`] is another number.
     pub fn apply_rows(&self, rows: &mut [f32]) -> Result<()> {
+        self.check_rows(rows)?;
+        if self.widens() {
+            let message = "missing values or categorical features add inputs: rows cannot be scaled in place";
+            return Err(Error::Mismatch(message.into()));
+        }
+        self.scale(rows);
+        Ok(())
+    }
+
+    /// Returns the inputs of the documents of one query: [`Scaler::n_inputs`] values per row.
+    ///
+    /// # Errors
+    /// When `rows` is not a whole number of rows of [`Scaler::n_features`] values.
+    pub fn inputs_of(&self, mut rows: Vec<f32>) -> Result<Vec<f32>> {
+        self.check_rows(&rows)?;
+        if !self.widens() {
+            self.scale(&mut rows);
+            return Ok(rows);
+        }
+        let mut inputs = Vec::new();
+        self.fill(&mut rows, &mut inputs, &self.inputs(), |rows| self.scale(rows));
+        Ok(inputs)
+    }
+
+    /// Writes the inputs of unscaled rows, which `scale` scales in place.
+    fn fill(&self, rows: &mut [f32], inputs: &mut Vec<f32>, list: &[Input], scale: impl FnOnce(&mut [f32])) {
+        inputs.clear();
+        inputs.resize(rows.len() / self.width.max(1) * list.len(), 0.0);
+        self.inputs.mark(list, rows, self.width, inputs);
+        scale(rows);
+        self.inputs.place(list, rows, self.width, inputs);
+    }
+
+    /// Replaces all rows of a data set in memory by their inputs.
+    fn widen(&self, data: &mut Dataset) -> Result<()> {
+        let (documents, count) = (data.n_documents(), self.n_inputs());
+        let what = format!("{documents} documents of {count} inputs");
+        let mut values = memory::zeros(documents * count, &what, "train on fewer queries, or without `categorical`")?;
+        let rows = |range: Range<usize>| &data.features()[range.start * self.width..range.end * self.width];
+        let offsets = data.offsets();
+        // Whole queries, in parallel.
+        let (mut parts, mut rest) = (Vec::with_capacity(data.n_queries()), &mut values[..]);
+        for query in offsets.windows(2).map(|ends| ends[0]..ends[1]) {
+            let (own, after) = rest.split_at_mut(query.len() * count);
+            parts.push((query, own));
+            rest = after;
+        }
+        parts.into_par_iter().try_for_each(|(query, values)| {
+            values.copy_from_slice(&self.inputs_of(rows(query).to_vec())?);
+            Ok::<(), Error>(())
+        })?;
+        data.replace_features(count, values);
+        Ok(())
+    }
+
+    fn check_rows(&self, rows: &[f32]) -> Result<()> {
         let whole = if self.width == 0 { rows.is_empty() } else { rows.len().is_multiple_of(self.width) };
         if !whole {
             return Err(Error::Mismatch(format!(
@@ -158,15 +268,31 @@ impl Scaler {
                 self.width
             )));
         }
-        self.scale(rows);
         Ok(())
     }
 
-    /// Does the same as [`Scaler::apply_rows`] in one thread and without allocating; rows must be whole.
-    pub(crate) fn apply_rows_in(&self, rows: &mut [f32], buffers: &mut FitBuffers) {
+    /// Does the same as [`Scaler::inputs_of`] in one thread and without allocating; rows must be whole. Returns the inputs, which
+    /// are in `rows` or `inputs`.
+    pub(crate) fn inputs_in<'a>(
+        &self,
+        rows: &'a mut [f32],
+        inputs: &'a mut Vec<f32>,
+        list: &[Input],
+        buffers: &mut FitBuffers,
+    ) -> &'a [f32] {
+        if !self.widens() {
+            self.apply_rows_in(rows, buffers);
+            return rows;
+        }
+        self.fill(rows, inputs, list, |rows| self.apply_rows_in(rows, buffers));
+        inputs
+    }
+
+    fn apply_rows_in(&self, rows: &mut [f32], buffers: &mut FitBuffers) {
         if self.width == 0 {
             return;
         }
+        self.inputs.impute(rows);
         if let Some((statistic, before)) = self.within_query() {
             buffers.fit(statistic, before, rows, self.width);
         }
@@ -174,9 +300,10 @@ impl Scaler {
     }
 
     fn scale(&self, rows: &mut [f32]) {
-        if self.width == 0 || self.steps.is_empty() {
+        if self.width == 0 || self.is_identity() {
             return;
         }
+        self.inputs.impute(rows);
         let mut buffers = FitBuffers::default();
         if let Some((statistic, before)) = self.within_query() {
             let all = Slice { values: &*rows, width: self.width };

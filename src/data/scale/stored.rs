@@ -1,5 +1,6 @@
 //! The serialized form of a fitted scaling in a model folder.
 
+use super::inputs::{Category, Inputs};
 use super::lines::KNOTS;
 use super::pieces::PieceColumn;
 use super::{Lines, Pieces, ScaleKind, Scaler, Step};
@@ -17,39 +18,34 @@ pub(super) struct Stored {
     knots: Vec<f32>,
     /// One per feature for `piecewise`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pieces: Vec<StoredPieces>,
-}
-
-/// The bins of a feature.
-#[derive(Serialize, Deserialize)]
-struct StoredPieces {
-    /// Ascending ends of the bins; none for a constant feature.
-    knots: Vec<f32>,
-    /// Mean of each input of a net over the training documents.
-    means: Vec<f32>,
-    /// Whether a net has an input for missing values.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    missing: bool,
-}
-
-impl From<&PieceColumn> for StoredPieces {
-    fn from(PieceColumn { knots, means, has_missing }: &PieceColumn) -> Self {
-        StoredPieces { knots: knots.clone(), means: means.clone(), missing: *has_missing }
-    }
-}
-
-impl From<StoredPieces> for PieceColumn {
-    fn from(StoredPieces { knots, means, missing }: StoredPieces) -> Self {
-        PieceColumn { knots, means, has_missing: missing }
-    }
+    pieces: Vec<PieceColumn>,
+    /// Value in place of a missing one, feature by feature.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    medians: Vec<f32>,
+    /// Columns of features with an input that is 1 if they are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    indicators: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categories: Vec<Category>,
 }
 
 impl From<Scaler> for Stored {
     fn from(scaler: Scaler) -> Stored {
         let ((center, spread), knots) = (scaler.numbers(), scaler.knots());
         let (center, spread, knots) = (center.to_vec(), spread.to_vec(), knots.to_vec());
-        let pieces = scaler.pieces().map_or(&[][..], Pieces::columns).iter().map(StoredPieces::from).collect();
-        Stored { kind: scaler.kind, width: scaler.width, center, spread, knots, pieces }
+        let pieces = scaler.pieces().map_or(&[][..], Pieces::columns).to_vec();
+        let Inputs { medians, indicators, categories } = scaler.inputs;
+        Stored {
+            kind: scaler.kind,
+            width: scaler.width,
+            center,
+            spread,
+            knots,
+            pieces,
+            medians,
+            indicators,
+            categories,
+        }
     }
 }
 
@@ -57,7 +53,9 @@ impl TryFrom<Stored> for Scaler {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Scaler> {
-        let Stored { kind, width, center, spread, knots, pieces } = stored;
+        let Stored { kind, width, center, spread, knots, pieces, medians, indicators, categories } = stored;
+        let inputs = Inputs { medians, indicators, categories };
+        inputs.check(width)?;
         let mut steps = kind.outline();
         let expected = if steps.iter().any(|step| matches!(step, Step::Affine(_))) { width } else { 0 };
         if center.len() != expected || spread.len() != expected {
@@ -81,7 +79,6 @@ impl TryFrom<Stored> for Scaler {
                 knots.len()
             )));
         }
-        let pieces: Vec<PieceColumn> = pieces.into_iter().map(PieceColumn::from).collect();
         let has_pieces = steps.iter().any(|step| matches!(step, Step::Pieces(_)));
         let expected = if has_pieces { width } else { 0 };
         if pieces.len() != expected || !pieces.iter().all(PieceColumn::is_valid) {
@@ -100,6 +97,6 @@ impl TryFrom<Stored> for Scaler {
                 Step::SignedLog | Step::WithinQuery(_) => {}
             }
         }
-        Ok(Scaler { kind, width, steps })
+        Ok(Scaler { kind, width, steps, inputs })
     }
 }

@@ -27,22 +27,22 @@ const ML_OPERATORS: i64 = 3;
 
 pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let model = request.model;
-    let features = model.info.ranker.features;
+    let features = model.info.n_features();
     let mut graph = Graph::default();
     match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?.folded();
-            let input = graph.scaled(net.scaling, features);
+            let input = graph.inputs(&model.info.scaler, net.scaling, features);
             let input = net.encoding.as_ref().map_or(input, |encoding| graph.encoded(encoding, input));
             graph.net(&net, input);
         }
         Scorer::Trees(forest) => {
             let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
-            let input = graph.scaled(trees.scaling, features);
+            let input = graph.scaled(trees.scaling, features, "features");
             graph.trees(&trees.trees, input);
         }
         Scorer::Kernel(ranker) => {
-            let input = graph.scaled(model.info.scaler.steps(), features);
+            let input = graph.inputs(&model.info.scaler, model.info.scaler.steps(), features);
             graph.kernel(ranker, input);
         }
     }

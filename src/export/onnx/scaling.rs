@@ -2,16 +2,65 @@
 
 use super::Graph;
 use super::proto::{Attribute, Element, doubles, integers, node, singles};
-use crate::data::Encoding;
-use crate::data::scale::{Affine, Statistic, Step};
+use crate::data::scale::{Affine, Input, Statistic, Step};
+use crate::data::{Encoding, Scaler};
 
 impl Graph {
-    /// Adds the nodes of the scaling, and returns the name of the scaled features, f32.
-    pub(super) fn scaled(&mut self, scaling: &[Step], features: usize) -> &'static str {
-        if scaling.is_empty() {
-            return "features";
+    /// Adds the nodes of missing values, scaling and categories, and returns the name of the inputs, f32.
+    pub(super) fn inputs(&mut self, scaler: &Scaler, scaling: &[Step], features: usize) -> &'static str {
+        let mut from = "features";
+        if !scaler.medians().is_empty() {
+            self.constants.push(singles("medians", &[features], scaler.medians().iter().copied().map(f64::from)));
+            self.add("IsNaN", &["features"], "is_missing");
+            self.add("Where", &["is_missing", "medians", "features"], "imputed");
+            from = "imputed";
         }
-        self.cast("features", Element::Double, "raw");
+        let scaled = self.scaled(scaling, features, from);
+        if !scaler.widens() {
+            return scaled;
+        }
+        let inputs = scaler.inputs();
+        let columns = |of: fn(&Input) -> bool| -> Vec<i64> {
+            inputs.iter().filter(|input| of(input)).map(|input| input.feature() as i64).collect()
+        };
+        let mut parts = vec!["scaled_inputs"];
+        self.constants.push(integers("scaled_columns", &columns(|input| matches!(input, Input::Scaled(_)))));
+        self.gather(scaled, "scaled_columns", "scaled_inputs");
+        let missing = columns(|input| matches!(input, Input::Missing(_)));
+        if !missing.is_empty() {
+            self.constants.push(integers("missing_columns", &missing));
+            self.gather("is_missing", "missing_columns", "are_missing");
+            self.cast("are_missing", Element::Single, "missing_inputs");
+            parts.push("missing_inputs");
+        }
+        let levels = inputs.iter().filter_map(|input| match input {
+            Input::Level(_, level) => Some(f64::from(*level)),
+            _ => None,
+        });
+        let levels = levels.collect::<Vec<_>>();
+        if !levels.is_empty() {
+            self.constants.push(integers("level_columns", &columns(|input| matches!(input, Input::Level(..)))));
+            self.constants.push(singles("levels", &[levels.len()], levels));
+            self.gather("features", "level_columns", "categories");
+            self.add("Equal", &["categories", "levels"], "are_levels");
+            self.cast("are_levels", Element::Single, "level_inputs");
+            parts.push("level_inputs");
+        }
+        self.nodes.push(node("Concat", "", &parts, "inputs", vec![("axis", Attribute::Int(1))]));
+        "inputs"
+    }
+
+    /// Selects columns.
+    fn gather(&mut self, input: &str, columns: &str, output: &str) {
+        self.nodes.push(node("Gather", "", &[input, columns], output, vec![("axis", Attribute::Int(1))]));
+    }
+
+    /// Adds the nodes of the scaling of `from`, and returns the name of the scaled features, f32.
+    pub(super) fn scaled(&mut self, scaling: &[Step], features: usize, from: &'static str) -> &'static str {
+        if scaling.is_empty() {
+            return from;
+        }
+        self.cast(from, Element::Double, "raw");
         let last = scaling.iter().fold("raw", |input, step| match step {
             Step::SignedLog => self.log(input),
             Step::Affine(affine) => self.affine(affine, features, input),
@@ -24,32 +73,22 @@ impl Graph {
         "scaled"
     }
 
-    /// Adds the nodes of encoded features, and returns the name of the inputs of the net, f32.
+    /// Adds the nodes of encoded features, and returns the name of the inputs of the first layer, f32.
     pub(super) fn encoded(&mut self, encoding: &Encoding, positions: &str) -> &'static str {
         let count = encoding.n_inputs();
-        let (mut of_input, mut bins, mut indicators) = (Vec::new(), Vec::new(), Vec::new());
-        for (feature, inputs) in encoding.features().iter().enumerate() {
-            of_input.extend(std::iter::repeat_n(feature as i64, inputs.len()));
-            bins.extend((0..inputs.len()).map(|bin| if bin < inputs.bins { bin as f64 } else { 0.0 }));
-            indicators.extend((0..inputs.len()).map(|bin| f64::from(u8::from(bin == inputs.bins))));
-        }
-        self.constants.push(integers("feature_of_input", &of_input));
-        self.constants.push(singles("bin", &[count], bins));
-        self.constants.push(singles("input_mean", &[count], encoding.means().iter().map(|&mean| f64::from(mean))));
-        self.constants.push(singles("indicator", &[count], indicators));
-        self.constants.push(singles("nought", &[], [0.0]));
-        self.constants.push(singles("unit", &[], [1.0]));
-        let second = || vec![("axis", Attribute::Int(1))];
-        self.nodes.push(node("Gather", "", &["features", "feature_of_input"], "value_of_input", second()));
-        self.add("IsNaN", &["value_of_input"], "missing");
-        self.nodes.push(node("Gather", "", &[positions, "feature_of_input"], "position", second()));
-        self.add("Sub", &["position", "bin"], "above_bin");
-        self.add("Clip", &["above_bin", "nought", "unit"], "in_bin");
-        self.add("Sub", &["in_bin", "input_mean"], "around_mean");
-        self.add("Sub", &["unit", "indicator"], "is_bin");
-        self.add("Mul", &["around_mean", "is_bin"], "of_bins");
-        self.add("Where", &["missing", "indicator", "of_bins"], "inputs");
-        "inputs"
+        let features = || encoding.features().iter().enumerate();
+        let columns = features().flat_map(|(feature, inputs)| std::iter::repeat_n(feature as i64, inputs.bins));
+        let bins = features().flat_map(|(_, inputs)| (0..inputs.bins).map(|bin| bin as f64));
+        self.constants.push(integers("column_of_bin", &columns.collect::<Vec<_>>()));
+        self.constants.push(singles("bins", &[count], bins));
+        self.constants.push(singles("bin_means", &[count], encoding.means().iter().map(|&mean| f64::from(mean))));
+        self.constants.push(singles("bin_start", &[], [0.0]));
+        self.constants.push(singles("bin_end", &[], [1.0]));
+        self.gather(positions, "column_of_bin", "positions");
+        self.add("Sub", &["positions", "bins"], "above_bins");
+        self.add("Clip", &["above_bins", "bin_start", "bin_end"], "in_bins");
+        self.add("Sub", &["in_bins", "bin_means"], "encoded");
+        "encoded"
     }
 
     /// sign(x) ln(1 + abs(x)).

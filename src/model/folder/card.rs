@@ -16,7 +16,7 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         "{}{} over {} features, {} by burnrank {} (Burn {}).\n",
         if matches!(shape.architecture, Architecture::Trees { .. }) { "" } else { "A " },
         shape.architecture,
-        shape.features,
+        info.n_features(),
         match info.settings.is_null() {
             // Built by hand, or imported.
             true => info.objective.clone(),
@@ -30,6 +30,18 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         let _ = writeln!(card, "| weights | {} |", shape.n_weights());
     }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
+    let inputs = info.scaler.parts();
+    if !inputs.medians.is_empty() {
+        let indicators = inputs.indicators.len();
+        let _ = writeln!(card, "| missing values | medians, and {indicators} inputs that indicate them |");
+    }
+    if !inputs.categories.is_empty() {
+        let levels: usize = inputs.categories.iter().map(|category| category.levels.len()).sum();
+        let _ = writeln!(card, "| categorical features | {} with {levels} levels |", inputs.categories.len());
+    }
+    if info.sparse_missing {
+        let _ = writeln!(card, "| features that files leave out | missing |");
+    }
     if let Some(target) = info.settings.get("for").and_then(serde_json::Value::as_str) {
         let _ = writeln!(card, "| export target | {target} |");
     }

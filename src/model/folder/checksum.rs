@@ -15,6 +15,9 @@ pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
     hasher.word(u64::from(info.format));
     shape(&mut hasher, info);
     scaling(&mut hasher, info);
+    if info.sparse_missing {
+        hasher.bytes(b"sparse_missing");
+    }
     hasher.bytes(record);
     format!("{:016x}", hasher.finish())
 }
@@ -53,13 +56,27 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
     scaler.knots().iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
-    let Some(pieces) = scaler.pieces() else { return };
-    for (knots, inputs) in pieces.knots().zip(pieces.encoding().features()) {
-        hasher.word(knots.len() as u64);
-        hasher.word(u64::from(inputs.has_missing));
-        knots.iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+    if let Some(pieces) = scaler.pieces() {
+        for knots in pieces.knots() {
+            hasher.word(knots.len() as u64);
+            knots.iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+        }
+        pieces.encoding().means().iter().for_each(|mean| hasher.word(u64::from(mean.to_bits())));
     }
-    pieces.encoding().means().iter().for_each(|mean| hasher.word(u64::from(mean.to_bits())));
+    let inputs = scaler.parts();
+    if inputs.is_empty() {
+        return;
+    }
+    hasher.bytes(b"inputs");
+    hasher.word(inputs.medians.len() as u64);
+    inputs.medians.iter().for_each(|median| hasher.word(u64::from(median.to_bits())));
+    hasher.word(inputs.indicators.len() as u64);
+    inputs.indicators.iter().for_each(|&feature| hasher.word(feature as u64));
+    for category in &inputs.categories {
+        hasher.word(category.feature as u64);
+        hasher.word(category.levels.len() as u64);
+        category.levels.iter().for_each(|&level| hasher.word(u64::from(level)));
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +108,7 @@ mod tests {
             of(&info(tanh.clone(), ScaleKind::ZScore, 5.000_001), b"record"),
             of(&info(tanh.clone(), ScaleKind::Quantile, 5.0), b"record"),
             of(&info(tanh.clone(), ScaleKind::Quantile, 5.000_001), b"record"),
+            of(&ModelInfo { sparse_missing: true, ..info(tanh.clone(), ScaleKind::ZScore, 5.0) }, b"record"),
             of(&ModelInfo { format: 2, ..info(tanh.clone(), ScaleKind::ZScore, 5.0) }, b"record"),
         ];
         others.iter().for_each(|other| assert_ne!(*other, good));

@@ -53,6 +53,9 @@ pub struct ModelInfo {
     pub checksum: String,
     /// Feature scaling.
     pub scaler: Scaler,
+    /// Whether features that LETOR files leave out were missing in the training data, rather than 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sparse_missing: bool,
     /// Feature names in column order; empty if the data has no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub feature_names: Vec<String>,
@@ -105,30 +108,45 @@ impl ModelInfo {
             members: Vec::new(),
             checksum: String::new(),
             scaler,
+            sparse_missing: false,
             feature_names: Vec::new(),
         }
+    }
+
+    /// Number of features of a document. The scorer has more inputs if the scaling adds some, and fewer if a categorical feature
+    /// has no level.
+    pub fn n_features(&self) -> usize {
+        self.scaler.n_features()
     }
 
     /// The feature names, by default `f1`, `f2`, ...
     pub fn names_of_features(&self) -> Vec<String> {
         match self.feature_names.is_empty() {
-            true => default_feature_names(1, self.ranker.features),
+            true => default_feature_names(1, self.n_features()),
             false => self.feature_names.clone(),
         }
     }
 
     /// Arranges data in the model's features: by name if both have names, else by position. Sparse data is padded with
-    /// zeros.
+    /// zeros, or with missing values.
     ///
     /// # Errors
-    /// If features are missing, too many, or have other names.
+    /// If features are missing, too many, or have other names; if features that the data leaves out are 0, but were
+    /// missing in the training data, or the other way round.
     pub fn fit(&self, data: Dataset) -> Result<Dataset> {
-        let Some(names) = data.feature_names() else { return data.fit_width(self.ranker.features) };
+        if data.is_sparse() && data.is_sparse_missing() != self.sparse_missing {
+            let (trained, remedy) = if self.sparse_missing { ("missing", "with") } else { ("0", "without") };
+            return Err(Error::Mismatch(format!(
+                "features that files leave out were {trained} in the training data of the model: read this data {remedy} \
+                 `sparse_missing`"
+            )));
+        }
+        let Some(names) = data.feature_names() else { return data.fit_width(self.n_features()) };
         let expected = self.names_of_features();
-        let unnamed = [0, 1].map(|first| default_feature_names(first, self.ranker.features)).contains(&expected);
+        let unnamed = [0, 1].map(|first| default_feature_names(first, self.n_features())).contains(&expected);
         let defaults: HashSet<&String> = expected.iter().collect();
         if unnamed && !names.iter().all(|name| defaults.contains(name)) {
-            return data.without_feature_names().fit_width(self.ranker.features);
+            return data.without_feature_names().fit_width(self.n_features());
         }
         data.arranged(&expected)
     }
@@ -161,13 +179,13 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
     let mut info: ModelInfo = serde_json::from_value(value).map_err(damaged)?;
     info.ranker = info.ranker.encoded(&info.scaler);
     info.ranker.check().map_err(|error| wrong(&path, format!("damaged: {error}")))?;
-    if info.scaler.n_features() != info.ranker.features {
-        let (scaled, scored) = (info.scaler.n_features(), info.ranker.features);
-        let message = format!("damaged: the scaling has {scaled} features, the model has {scored}");
+    if info.scaler.n_inputs() != info.ranker.features {
+        let (scaled, scored) = (info.scaler.n_inputs(), info.ranker.features);
+        let message = format!("damaged: the scaling gives {scaled} inputs, the model has {scored}");
         return Err(wrong(&path, message));
     }
-    if ![0, info.ranker.features].contains(&info.feature_names.len()) {
-        let message = format!("damaged: {} names for {} features", info.feature_names.len(), info.ranker.features);
+    if ![0, info.n_features()].contains(&info.feature_names.len()) {
+        let message = format!("damaged: {} names for {} features", info.feature_names.len(), info.n_features());
         return Err(wrong(&path, message));
     }
     check_names(&info.feature_names).map_err(|problem| wrong(&path, format!("damaged: {problem}")))?;

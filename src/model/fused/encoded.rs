@@ -60,10 +60,7 @@ pub(super) fn add_scores(entries: &Entries, by_scores: &[f32], gradient: &mut [f
         for entry in entries {
             let row = entry.row as usize;
             gradient[row] += (1.0 - entry.fraction) * by_score;
-            // The last indicator has no row after it, and fraction 0.
-            if let Some(next) = gradient.get_mut(row + 1) {
-                *next += entry.fraction * by_score;
-            }
+            gradient[row + 1] += entry.fraction * by_score;
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A net of any depth forward and backward on the host, without a graph: what training computes for a part of a batch.
+//! Forward and backward pass of a net of any depth on the host, without a graph, for a part of a batch.
 //!
-//! All weights are one row of numbers ([`NetShape::pack`]), padded to whole vectors. Documents are taken in blocks that stay
-//! in a core's cache. The order of every sum depends on the data alone.
+//! All weights are in one array ([`NetShape::pack`]), padded to whole vectors. Documents are processed in blocks that fit into
+//! a core's cache. The order of every sum depends on the data alone.
 
 mod encoded;
 mod kernels;
@@ -17,7 +17,7 @@ use kernels::{BLOCK, padded, panels};
 pub(super) use op::fused_scores;
 use std::ops::Range;
 
-/// The layers of a net, and where their weights are in one padded row.
+/// The layers of a net, and the places of their weights in one padded array.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NetShape {
     features: usize,
@@ -25,11 +25,11 @@ pub(crate) struct NetShape {
     encoded: Option<EncodedRows>,
     hidden: Vec<HiddenShape>,
     activation: Activation,
-    /// The weights of the output.
+    /// Places of the output's weights.
     output: Range<usize>,
-    /// The weights of the skip connection; empty without one.
+    /// Places of the skip connection's weights; empty without one.
     skip: Range<usize>,
-    /// Inputs of the output.
+    /// Number of inputs of the output.
     last: usize,
     /// Inputs of the net.
     inputs: usize,
@@ -55,7 +55,7 @@ struct HiddenShape {
     transposed: Range<usize>,
 }
 
-/// Documents in memory: where each row of a part starts among the features.
+/// Documents of a part: the features, and where each row starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentRows<'a> {
     pub features: &'a [f32],
@@ -67,7 +67,7 @@ pub(crate) struct DocumentRows<'a> {
 /// Values of a part of a batch between its forward and its backward pass. The memory is reused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PartValues {
-    /// Of each hidden layer the values of its units for all documents, then their derivatives.
+    /// For each hidden layer, the values of its units for all documents, then their derivatives.
     values: Vec<f32>,
     /// The gradient with respect to the inputs of a layer, for one block.
     back: Vec<f32>,
@@ -104,7 +104,7 @@ impl NetShape {
         let linear = |start: usize| start..start + encoded.as_ref().map_or(padded(inputs), EncodedRows::len);
         let output = if hidden.is_empty() { linear(start) } else { start..start + padded(last) };
         let skip = if config.skip { linear(output.end) } else { output.end..output.end };
-        let rows = encoded.as_ref().map_or(0, EncodedRows::table_len);
+        let rows = encoded.as_ref().map_or(0, EncodedRows::len);
         let table = derived..derived + rows * hidden.first().map_or(1, |first: &HiddenShape| first.padded);
         let skip_table = table.end..table.end + if config.skip { rows } else { 0 };
         NetShape {
@@ -154,7 +154,7 @@ impl NetShape {
         self.hidden.iter().flat_map(of_layer).chain([self.output.clone()]).chain(skip).collect()
     }
 
-    /// Brings weights in the order of [`RankerConfig::shapes`] into panels.
+    /// Copies weights in the order of [`RankerConfig::shapes`] into padded panels.
     pub fn pack(&self, weights: &[f32], packed: &mut Vec<f32>) {
         packed.clear();
         packed.resize(self.len(), 0.0);
@@ -170,7 +170,7 @@ impl NetShape {
         self.each_run(|plain, padded| weights[plain].copy_from_slice(&packed[padded]));
     }
 
-    /// Visits all runs of numbers that are neighbours in both orders: places without and with padding.
+    /// Visits all runs of weights that are contiguous in both orders, with their places without and with padding.
     fn each_run(&self, mut visit: impl FnMut(Range<usize>, Range<usize>)) {
         let mut plain = 0;
         for (place, layer) in self.hidden.iter().enumerate() {
@@ -237,7 +237,7 @@ impl NetShape {
             let block = start..documents.min(start + BLOCK);
             let features = Table::of(rows, block.clone());
             let ahead = Table::of(rows, block.end..documents.min(block.end + AHEAD));
-            // Rows are asked for ahead of time even where none come next.
+            // The kernels prefetch only if this is not empty; the last block prefetches its own first row.
             let ahead = if ahead.rows().is_empty() { &features.rows()[..1] } else { ahead.rows() };
             self.forward_block(weights, [features.rows(), ahead], block, documents, part, scores);
         }
@@ -343,7 +343,7 @@ impl NetShape {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // a block of each of them
+    #[allow(clippy::too_many_arguments)] // the arguments of `backward`, for one block
     fn backward_block(
         &self,
         [weights, transposed]: [&[f32]; 2],
@@ -399,7 +399,7 @@ impl NetShape {
         }
     }
 
-    /// The gradient by the features of a part, after [`NetShape::backward`] of the same part.
+    /// The gradient with respect to the features of a part, after [`NetShape::backward`] of the same part.
     #[cfg(feature = "flex")]
     pub fn by_features(&self, weights: &[f32], part: &PartValues, by_scores: &[f32], gradient: &mut [f32]) {
         let (width, documents) = (self.features.max(1), by_scores.len());
@@ -426,10 +426,10 @@ impl NetShape {
     }
 }
 
-/// Rows whose memory is asked for while a block is computed.
+/// Number of rows of the next block that are prefetched.
 const AHEAD: usize = 16;
 
-/// The factors of a sum of rows as they are.
+/// The factors of a plain sum of rows.
 const ONES: [f32; BLOCK] = [1.0; BLOCK];
 
 impl PartValues {
@@ -440,7 +440,7 @@ impl PartValues {
     }
 }
 
-/// What a block has of one layer, and all that is stored of the layers below.
+/// The values of one layer for a block, and all values of the layers below.
 struct LayerValues<'a> {
     below: &'a mut [f32],
     own: &'a [f32],
@@ -448,7 +448,7 @@ struct LayerValues<'a> {
 }
 
 impl<'a> LayerValues<'a> {
-    /// Of the layer whose values end at `end`.
+    /// The values of the layer that end at `end`.
     fn of(values: &'a mut [f32], end: usize, documents: usize, layer: &HiddenShape, block: &Range<usize>) -> Self {
         let count = documents * layer.padded;
         let (below, own) = values[..end].split_at_mut(end - 2 * count);
@@ -458,7 +458,7 @@ impl<'a> LayerValues<'a> {
     }
 }
 
-/// Writes the panels of a layer's transposed weights.
+/// Writes a layer's transposed weights in panels.
 fn transpose(layer: &HiddenShape, weights: &[f32], transposed: &mut [f32]) {
     let mut start = 0;
     for (first, width) in panels(layer.padded) {
@@ -478,7 +478,7 @@ fn transpose(layer: &HiddenShape, weights: &[f32], transposed: &mut [f32]) {
     }
 }
 
-/// The rows of a block, as kernels take them.
+/// The rows of a block, in the form that kernels expect.
 struct Table<'a> {
     rows: [&'a [f32]; BLOCK],
     count: usize,

@@ -1,6 +1,6 @@
-//! The net as one operation of Burn's autodiff, on the backend Flex: its backward pass is written by hand.
+//! The net as a custom operation of Burn's autodiff on the Flex backend, with a hand-written backward pass.
 //!
-//! The operation takes all weights as one tensor, so that it serves nets of any depth.
+//! All weights are one tensor, so that the same operation works for nets of any depth.
 
 use super::{DocumentRows, NetShape, PartValues};
 use crate::device::{Backend as DeviceBackend, host_backend};
@@ -16,10 +16,10 @@ use burn_autodiff::ops::{Backward, Ops, OpsKind};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Documents of a part; parts are computed in parallel, and their sizes depend on the documents alone.
+/// Number of documents of a part. Parts are computed in parallel; their sizes depend on the number of documents alone.
 const PART: usize = 512;
 
-/// The scores of documents by the operation, where that is possible: on Flex, in single precision.
+/// Scores documents with the operation; `None` unless the backend is Flex and all numbers have single precision.
 pub(in crate::model) fn fused_scores(ranker: &Ranker, features: &Tensor<2>) -> Option<Tensor<1>> {
     let weights = ranker.flat();
     let is_single = features.dtype() == DType::F32 && weights.iter().all(|weights| weights.dtype() == DType::F32);
@@ -36,7 +36,7 @@ pub(in crate::model) fn fused_scores(ranker: &Ranker, features: &Tensor<2>) -> O
     Some(Tensor::from_dispatch(Dispatch::net_scores(features, weights, net)))
 }
 
-/// A net, and what its forward pass leaves for the backward pass.
+/// A net, and the values of its forward pass that the backward pass needs.
 #[derive(Debug, Clone)]
 pub struct FusedNet {
     shape: Arc<NetShape>,
@@ -48,7 +48,7 @@ pub struct FusedNet {
 pub trait NetOps: Backend {
     /// The score of each row.
     fn net_scores(features: FloatTensor<Self>, weights: FloatTensor<Self>, net: FusedNet) -> FloatTensor<Self>;
-    /// The gradients by the features, empty unless they are wanted, and by all weights.
+    /// The gradients with respect to the features, empty unless requested, and with respect to all weights.
     fn net_gradients(
         by_scores: FloatTensor<Self>,
         features: FloatTensor<Self>,
@@ -58,13 +58,13 @@ pub trait NetOps: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// A tensor of the host's numbers.
+/// A tensor of these values.
 fn tensor(values: Vec<f32>, shape: Vec<usize>) -> FloatTensor<Flex> {
     Flex::float_from_data(TensorData::new(values, shape), &Default::default())
 }
 
 impl FusedNet {
-    /// The documents of each part: their places among the scores and where their rows start.
+    /// Where the row of each document starts, and the number of features.
     fn rows(&self, features: &[f32]) -> (Vec<usize>, usize) {
         let width = self.shape.features();
         ((0..features.len() / width).map(|row| row * width).collect(), width)

@@ -1,7 +1,7 @@
 //! Parses one tree of LightGBM's text format.
 
 use super::text::{Complaint, Numbered, SAVE_AGAIN};
-use super::tree::{Branch, Child, Rule, Tree, WhenMissing};
+use super::tree::{Branch, Child, NegativeFractions, Rule, Tree, WhenMissing};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -14,6 +14,9 @@ const MISSING_LEFT: u8 = 2;
 const NOTHING_MISSING: u8 = 0;
 const ZERO_MISSING: u8 = 1;
 const NAN_MISSING: u8 = 2;
+
+/// Value of `decision_type >> 2` that LightGBM never writes: a set of XGBoost, without values between -1 and 0.
+const SET_OF_XGBOOST: u8 = 3;
 
 /// The lines `name=value` of a header or a tree.
 pub(super) struct Fields<'a> {
@@ -129,7 +132,11 @@ fn rule(fields: &Fields<'_>, sets: &Sets, kind: u8, threshold: f64) -> Result<Ru
         let problem = || format!("set of categories {threshold} (from 0) of {}", sets.count());
         // LightGBM never sets this bit for categories and ignores it: NaN goes right.
         let nan_left = kind & MISSING_LEFT != 0;
-        let rule = |categories| Rule::OneOf { categories, nan_left };
+        let fractions = match kind >> 2 {
+            SET_OF_XGBOOST => NegativeFractions::NoCategory,
+            _ => NegativeFractions::Zero,
+        };
+        let rule = |categories| Rule::OneOf { categories, nan_left, fractions };
         return set.map(rule).ok_or_else(|| fields.wrong("threshold", problem()));
     }
     let left = kind & MISSING_LEFT != 0;
@@ -150,8 +157,11 @@ fn rule(fields: &Fields<'_>, sets: &Sets, kind: u8, threshold: f64) -> Result<Ru
 /// The `decision_type` of a rule.
 pub(super) fn decision_type(rule: &Rule) -> u8 {
     match rule {
-        Rule::OneOf { nan_left: false, .. } => CATEGORIES,
-        Rule::OneOf { nan_left: true, .. } => CATEGORIES | MISSING_LEFT,
+        Rule::OneOf { nan_left, fractions, .. } => {
+            let side = if *nan_left { MISSING_LEFT } else { 0 };
+            let set = if *fractions == NegativeFractions::NoCategory { SET_OF_XGBOOST << 2 } else { 0 };
+            CATEGORIES | side | set
+        }
         Rule::AtMost { missing, .. } => match missing {
             WhenMissing::NanIsZero => NOTHING_MISSING << 2,
             WhenMissing::ZeroLeft => ZERO_MISSING << 2 | MISSING_LEFT,

@@ -9,7 +9,7 @@
 //! root, 16 documents in parallel.
 
 use super::key;
-use super::tree::{Child, Rule, Tree, WhenMissing};
+use super::tree::{Child, NegativeFractions, Rule, Tree, WhenMissing};
 use crate::error::Result;
 use crate::memory;
 use std::collections::HashMap;
@@ -30,6 +30,8 @@ pub(super) struct Compiled {
     pub large: Vec<Step>,
     /// Leaf values from left to right; of large trees, in the order of their steps.
     pub leaves: Vec<f64>,
+    /// Whether each sum is rounded to f32.
+    pub single: bool,
 }
 
 /// A column of keys and how they are computed.
@@ -42,7 +44,7 @@ pub(super) struct KeyColumn {
 #[derive(Debug, Clone)]
 pub(super) enum KeySource {
     Value(WhenMissing),
-    Categories { words: Vec<u32>, nan_left: bool },
+    Categories { words: Vec<u32>, nan_left: bool, fractions: NegativeFractions },
 }
 
 /// A compiled tree, by size.
@@ -73,12 +75,15 @@ pub(super) struct Step {
 }
 
 impl Compiled {
+    /// Compiles trees whose values are summed in f32 if `single`.
+    ///
     /// # Errors
     /// If there is not enough memory.
-    pub fn new(trees: &[Tree]) -> Result<Self> {
+    pub fn new(trees: &[Tree], single: bool) -> Result<Self> {
         let branches: usize = trees.iter().map(|tree| tree.branches().len() + 1).sum();
         memory::ask(memory::bytes_of::<[f64; 8]>(branches as u64), "the branches of the trees", "use fewer trees")?;
         let mut compiler = Compiler::default();
+        compiler.compiled.single = single;
         let mut start = (0, 0);
         for (index, tree) in trees.iter().enumerate() {
             compiler.add(tree);
@@ -207,8 +212,9 @@ impl Compiler {
                 });
                 (*column, key::of_threshold(*threshold))
             }
-            Rule::OneOf { categories, nan_left } => {
-                let source = KeySource::Categories { words: categories.clone(), nan_left: *nan_left };
+            Rule::OneOf { categories, nan_left, fractions } => {
+                let (words, nan_left, fractions) = (categories.clone(), *nan_left, *fractions);
+                let source = KeySource::Categories { words, nan_left, fractions };
                 columns.push(KeyColumn { feature: branch.feature, source });
                 (columns.len() as u32 - 1, 0)
             }

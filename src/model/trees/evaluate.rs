@@ -73,6 +73,10 @@ impl Vectorised for Block<'_> {
                 sums[..scores.len()].copy_from_slice(scores);
                 for tree in &trees.trees[group.clone()] {
                     add_tree(trees, tree, keys, &mut sums);
+                    if trees.single {
+                        // Equals a sum in f32: f64 has more than twice its digits.
+                        sums.iter_mut().for_each(|sum| *sum = f64::from(*sum as f32));
+                    }
                 }
                 scores.copy_from_slice(&sums[..scores.len()]);
             }
@@ -97,8 +101,9 @@ fn fill(columns: &[KeyColumn], rows: &[f32], width: usize, keys: &mut [Keys]) {
         }
         *keys = match &column.source {
             KeySource::Value(missing) => key::of_values(&values, *missing),
-            KeySource::Categories { words, nan_left } => values.map(|value| {
-                let left = if value.is_nan() { *nan_left } else { has_category(words, f64::from(key::flushed(value))) };
+            KeySource::Categories { words, nan_left, fractions } => values.map(|value| {
+                let number = f64::from(key::flushed(value));
+                let left = if value.is_nan() { *nan_left } else { has_category(words, number, *fractions) };
                 i32::from(!left)
             }),
         };

@@ -14,6 +14,8 @@ use std::sync::OnceLock;
 /// A forest read from LightGBM's text gives LightGBM's scores to the last bit: sums are in f64, in the order of trees.
 /// It keeps the text and can be written again.
 ///
+/// Forests of XGBoost are summed in f32, as XGBoost does, so scores equal XGBoost's margins to the last bit.
+///
 /// For LightGBM's random forests (`average_output`) the sum is divided by the number of trees, as in LightGBM's
 /// predictions, but not in its `raw_score`. Transformations of objectives are not applied, as they do not change the
 /// order.
@@ -36,7 +38,7 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone)]
 pub struct Forest {
     features: usize,
-    average: bool,
+    sums: Sums,
     pub(super) head: String,
     pub(super) blocks: Vec<String>,
     pub(super) tail: String,
@@ -45,6 +47,36 @@ pub struct Forest {
     trees: Vec<Tree>,
     compiled: OnceLock<Compiled>,
     notes: Vec<String>,
+}
+
+/// How a score is computed from the values of the trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sums {
+    /// Sum in f64, as in LightGBM.
+    Double,
+    /// Mean in f64: LightGBM's random forests.
+    Mean,
+    /// Sum in f32, as in XGBoost.
+    Single,
+}
+
+impl Sums {
+    /// The line of a header that differs from the others'.
+    pub const fn line(self) -> Option<&'static str> {
+        match self {
+            Sums::Double => None,
+            Sums::Mean => Some("average_output"),
+            // LightGBM ignores lines that it does not know.
+            Sums::Single => Some("sums=f32"),
+        }
+    }
+
+    /// The sums of a forest whose header has these lines.
+    pub fn of_header<'a>(mut lines: impl Iterator<Item = &'a str>) -> Self {
+        let found =
+            lines.find_map(|line| [Sums::Mean, Sums::Single].into_iter().find(|sums| sums.line() == Some(line)));
+        found.unwrap_or(Sums::Double)
+    }
 }
 
 impl Forest {
@@ -96,7 +128,12 @@ impl Forest {
 
     /// Whether scores are divided by the number of trees.
     pub fn is_average(&self) -> bool {
-        self.average
+        self.sums == Sums::Mean
+    }
+
+    /// Whether the trees are XGBoost's, with sums in f32.
+    pub fn is_of_xgboost(&self) -> bool {
+        self.sums == Sums::Single
     }
 
     /// Returns a forest of the first `count` trees, or of all if there are fewer.
@@ -104,7 +141,7 @@ impl Forest {
         if count >= self.n_trees() {
             return self.clone();
         }
-        let mut forest = Forest::start(self.features, self.average, self.head.clone());
+        let mut forest = Forest::start(self.features, self.sums, self.head.clone());
         forest.blocks = self.blocks[..count].to_vec();
         forest.trees = self.trees[..count].to_vec();
         forest.tail.clone_from(&self.tail);
@@ -158,12 +195,12 @@ impl Forest {
         if let Some(compiled) = self.compiled.get() {
             return Ok(compiled);
         }
-        let compiled = Compiled::new(&self.trees)?;
+        let compiled = Compiled::new(&self.trees, self.sums == Sums::Single)?;
         Ok(self.compiled.get_or_init(|| compiled))
     }
 
     fn average(&self, scores: &mut [f64]) {
-        if self.average && !self.trees.is_empty() {
+        if self.is_average() && !self.trees.is_empty() {
             let count = self.n_trees() as f64;
             scores.iter_mut().for_each(|score| *score /= count);
         }
@@ -178,7 +215,7 @@ impl Forest {
         let Some(tree) = self.trees.get(index) else {
             return Err(Error::Config(format!("there is no tree {index}: the forest has {} trees", self.n_trees())));
         };
-        Compiled::new(std::slice::from_ref(tree))?.add_to(features, width, scores);
+        Compiled::new(std::slice::from_ref(tree), self.sums == Sums::Single)?.add_to(features, width, scores);
         Ok(())
     }
 
@@ -197,10 +234,10 @@ impl Forest {
     }
 
     /// A forest without trees.
-    pub(super) fn start(features: usize, average: bool, head: String) -> Self {
+    pub(super) fn start(features: usize, sums: Sums, head: String) -> Self {
         Forest {
             features,
-            average,
+            sums,
             head,
             blocks: Vec::new(),
             tail: String::new(),
@@ -216,6 +253,16 @@ impl Forest {
         self.trees.push(tree);
         self.blocks.push(block);
         self.compiled = OnceLock::new();
+    }
+
+    /// Sums scores in another way.
+    pub(super) fn summed(mut self, sums: Sums) -> Self {
+        if let Some(line) = sums.line() {
+            self.head += &format!("{line}\n");
+        }
+        self.sums = sums;
+        self.compiled = OnceLock::new();
+        self
     }
 
     /// Notes about choices made while reading the file. They are not part of the text.

@@ -1,4 +1,4 @@
-//! Warnings about trees whose training data had missing values or named categories.
+//! Missing values and named categories of the training data of trees.
 
 use super::forest::Forest;
 use super::tree::Rule;
@@ -10,8 +10,6 @@ const MAX_NAMED: usize = 5;
 
 impl Forest {
     /// Columns of features for which some branch treats missing values (NaN) differently from 0, in ascending order.
-    ///
-    /// Data sets have 0 in place of missing values, so scores differ from those of the library that trained the trees.
     pub fn missing_features(&self) -> Vec<usize> {
         self.features_where(|rule| rule.goes_left(f32::NAN) != rule.goes_left(0.0))
     }
@@ -28,19 +26,24 @@ impl Forest {
 }
 
 impl Model {
-    /// Returns warnings for users of the model: where scores differ from those of the library that trained imported
-    /// trees.
+    /// Returns what imported trees expect of data with missing values; `None` if they treat missing values like 0.
+    pub fn missing_note(&self) -> Option<String> {
+        let Scorer::Trees(forest) = &self.scorer else { return None };
+        let missing = Some(forest.missing_features()).filter(|columns| !columns.is_empty())?;
+        let features = self.some_features(&missing);
+        Some(match self.info.sparse_missing {
+            true => format!(
+                "{features}: missing values differ from 0; values that LETOR files leave out are missing, as in XGBoost's \
+                 reader: add `null` 0 when scoring if they were 0 in training"
+            ),
+            false => format!("{features}: missing values differ from 0: write them as nan in data files"),
+        })
+    }
+
+    /// Returns warnings for users of the model: which numbers imported trees expect for categories.
     pub fn warnings(&self) -> Vec<String> {
         let Scorer::Trees(forest) = &self.scorer else { return Vec::new() };
         let mut warnings = Vec::new();
-        let missing = forest.missing_features();
-        if !missing.is_empty() {
-            warnings.push(format!(
-                "{}: missing values (NaN, or absent from XGBoost's sparse matrix) count as 0 here, but not in the \
-                 library that trained the trees; for equal scores, train with 0 in place of missing values",
-                self.some_features(&missing)
-            ));
-        }
         if let Some((coded, lists)) = forest.coded_features().filter(|(coded, _)| !coded.is_empty()) {
             let list = lists.iter().find(|list| !list.is_empty()).map_or(&[][..], |list| list);
             let examples: Vec<String> =
@@ -70,7 +73,7 @@ impl Model {
 mod tests {
     use super::super::tests::SAMPLE;
     use super::*;
-    use crate::model::{Branch, Child, Tree, WhenMissing};
+    use crate::model::{Branch, Child, NegativeFractions, Tree, WhenMissing};
 
     fn forest(rules: Vec<Rule>) -> Forest {
         let tree = |(feature, rule)| {
@@ -84,7 +87,8 @@ mod tests {
     fn features_whose_missing_values_differ_from_zero_are_named() {
         use WhenMissing::{NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight};
         let at_most = |threshold: f64, missing| Rule::AtMost { threshold, missing };
-        let one_of = |word, nan_left| Rule::OneOf { categories: vec![word], nan_left };
+        let one_of =
+            |word, nan_left| Rule::OneOf { categories: vec![word], nan_left, fractions: NegativeFractions::Zero };
         let same = vec![
             at_most(1.0, NanIsZero),
             at_most(1.0, NanLeft),
@@ -95,13 +99,18 @@ mod tests {
             one_of(0b01, true),
         ];
         let model = forest(same).into_model("").unwrap();
-        assert!(model.warnings().is_empty(), "{:?}", model.warnings());
+        assert_eq!((model.missing_note(), model.warnings()), (None, Vec::new()));
         let other = vec![at_most(-1.0, NanLeft), at_most(1.0, NanRight), one_of(0b01, false), one_of(0b10, true)];
         assert_eq!(forest(other.clone()).missing_features(), [0, 1, 2, 3]);
         let mut all = other.clone();
         all.extend(other);
-        let warnings = forest(all).into_model("").unwrap().warnings();
-        assert!(warnings[0].starts_with("features f1, f2, f3, f4, f5 and 3 more: missing values (NaN"), "{warnings:?}");
+        let mut model = forest(all).into_model("").unwrap();
+        let note = |model: &Model| model.missing_note().unwrap();
+        assert!(
+            note(&model).starts_with("features f1, f2, f3, f4, f5 and 3 more: missing values differ from 0: write")
+        );
+        model.info.sparse_missing = true;
+        assert!(note(&model).contains("as in XGBoost's reader"), "{}", note(&model));
     }
 
     #[test]
@@ -110,12 +119,10 @@ mod tests {
             let text = format!("{SAMPLE}\npandas_categorical:{lists}\n");
             Forest::parse(&text).unwrap().into_model("").unwrap().warnings()
         };
-        let of_missing = named("null");
-        assert!(of_missing.len() == 1 && of_missing[0].starts_with("feature"), "{of_missing:?}");
-        assert_eq!(named("[[0, 1, 2]]"), of_missing);
+        assert_eq!((named("null"), named("[[0, 1, 2]]")), (Vec::new(), Vec::new()));
         let warnings = named(r#"[["de", "en", "fr", "it"]]"#);
         let expected = "feature language: categories must be numbers in the data, counted from 0 in the order of the \
                         training table: 0 for \"de\", 1 for \"en\", 2 for \"fr\"";
-        assert_eq!(warnings[1], expected);
+        assert_eq!(warnings, [expected]);
     }
 }

@@ -20,4 +20,4 @@ mod tests;
 pub(super) use evaluate::Keys;
 pub use forest::Forest;
 pub(crate) use key::{ZERO, largest_f32};
-pub use tree::{Branch, Child, Rule, Tree, WhenMissing};
+pub use tree::{Branch, Child, NegativeFractions, Rule, Tree, WhenMissing};

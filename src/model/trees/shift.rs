@@ -46,7 +46,8 @@ impl Forest {
         format!("{name}={value}")
     }
 
-    /// Converts the forest to a model for unscaled features; `source` names the origin of the trees.
+    /// Converts the forest to a model for unscaled features; `source` names the origin of the trees. For a model of
+    /// XGBoost, features that LETOR files leave out are missing.
     ///
     /// # Errors
     /// If there is no tree.
@@ -56,9 +57,12 @@ impl Forest {
         }
         let nothing = Dataset::new(self.n_features(), Vec::new(), Vec::new(), Vec::new())?;
         let names = self.given_names();
+        // As XGBoost's reader of LETOR files does.
+        let sparse_missing = self.is_of_xgboost();
         let scorer = Scorer::Trees(Arc::new(self));
         let mut info = ModelInfo::new(scorer.config(), Scaler::fit(ScaleKind::None, &nothing), source);
         info.feature_names = names;
+        info.sparse_missing = sparse_missing;
         Ok(Model { scorer, info, history: Vec::new() })
     }
 }

@@ -2,7 +2,7 @@
 //! scores.
 
 use super::block::{self, Fields};
-use super::forest::Forest;
+use super::forest::{Forest, Sums};
 use crate::error::{Error, ParseError, Result};
 use crate::memory;
 
@@ -130,8 +130,8 @@ fn start(complaint: Complaint<'_>, head: &[Numbered<'_>]) -> Result<(Forest, Opt
     }
     let sizes = fields.get("tree_sizes").map(|(number, value)| (number, value.split_whitespace().count()));
     let kept = head.iter().filter(|(_, line)| !line.starts_with(SIZES) && !line.is_empty()).copied();
-    let average = head.iter().any(|(_, line)| *line == "average_output");
-    Ok((Forest::start(features, average, joined(&kept.collect::<Vec<_>>())), sizes))
+    let sums = Sums::of_header(head.iter().map(|(_, line)| *line));
+    Ok((Forest::start(features, sums, joined(&kept.collect::<Vec<_>>())), sizes))
 }
 
 /// Joins lines to a text.

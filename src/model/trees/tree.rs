@@ -59,6 +59,8 @@ pub enum Rule {
         categories: Vec<u32>,
         /// Whether NaN goes left.
         nan_left: bool,
+        /// What values between -1 and 0 are.
+        fractions: NegativeFractions,
     },
 }
 
@@ -75,6 +77,15 @@ pub enum WhenMissing {
     ZeroLeft,
     /// 0 and NaN go right.
     ZeroRight,
+}
+
+/// What values between -1 and 0 are in a split on categories. Values of -1 or less are in no set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NegativeFractions {
+    /// Category 0, as in LightGBM.
+    Zero,
+    /// In no set, as in XGBoost.
+    NoCategory,
 }
 
 impl Tree {
@@ -178,7 +189,7 @@ impl Rule {
         let value = f64::from(flushed(value));
         match self {
             Rule::OneOf { nan_left, .. } if value.is_nan() => *nan_left,
-            Rule::OneOf { categories, .. } => has_category(categories, value),
+            Rule::OneOf { categories, fractions, .. } => has_category(categories, value, *fractions),
             Rule::AtMost { threshold, missing } => match missing {
                 WhenMissing::NanLeft if value.is_nan() => true,
                 WhenMissing::NanRight if value.is_nan() => false,
@@ -191,11 +202,10 @@ impl Rule {
     }
 }
 
-/// Whether a value's category is in a set. NaN and values of -1 or less are in no set; values between -1 and 0 are
-/// category 0.
-pub(super) fn has_category(words: &[u32], value: f64) -> bool {
+/// Whether a value's category is in a set. NaN and values of -1 or less are in no set.
+pub(super) fn has_category(words: &[u32], value: f64, fractions: NegativeFractions) -> bool {
     // Also false for NaN.
-    if !(value > -1.0 && value < 2_147_483_648.0) {
+    if !(value > -1.0 && value < 2_147_483_648.0) || (value < 0.0 && fractions == NegativeFractions::NoCategory) {
         return false;
     }
     let category = value as usize;

@@ -1,7 +1,7 @@
 //! Writes forests in LightGBM's text format.
 
 use super::block::decision_type;
-use super::forest::Forest;
+use super::forest::{Forest, Sums};
 use super::text::{END, FIRST, SIZES, TREE};
 use super::tree::{Child, Rule, Tree};
 use crate::data::check_names;
@@ -38,7 +38,7 @@ impl Forest {
              feature_names={names}\nfeature_infos={ranges}\n",
             features - 1
         );
-        let mut forest = Forest::start(features, false, head);
+        let mut forest = Forest::start(features, Sums::Double, head);
         for tree in trees {
             let block = block(&tree);
             forest.add(tree, block);

@@ -1,16 +1,16 @@
 //! Parses XGBoost's JSON format.
 //!
 //! XGBoost goes left if `x < t` in f32, which is `x <= the float before t`; each branch has a default side for missing
-//! values (NaN). Values of magnitude at most 1e-35 are treated as 0, as in LightGBM. Sums are in f64, but in f32 in
-//! XGBoost.
+//! values (NaN). The base score is the first tree, and sums are in f32, so scores equal XGBoost's margins to the last bit;
+//! except that values of magnitude at most 1e-35 are treated as 0, as in LightGBM.
 //!
 //! A split on categories sends those in its set right; sides are swapped here. Trees after `best_iteration` are left
 //! out, as in `XGBRanker.predict`.
 
 use super::categories::{Names, Sets};
-use super::forest::Forest;
+use super::forest::{Forest, Sums};
 use super::text::{Complaint, SAVE_AGAIN};
-use super::tree::{Branch, Child, Rule, Tree, WhenMissing};
+use super::tree::{Branch, Child, NegativeFractions, Rule, Tree, WhenMissing};
 use crate::data::check_names;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -176,8 +176,8 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
             saved.tree(weight, features).map_err(|problem| wrong(format!("tree {index}: {problem}"), SAVE_AGAIN))?;
         trees.push(tree);
     }
-    let mut forest =
-        Forest::from_trees(features, trees).map_err(|error: Error| wrong(error.to_string(), SAVE_AGAIN))?;
+    let forest = Forest::from_trees(features, trees).map_err(|error: Error| wrong(error.to_string(), SAVE_AGAIN))?;
+    let mut forest = forest.summed(Sums::Single);
     // Names that are invalid in a model are left out, as for LightGBM.
     if learner.feature_names.len() == features && check_names(&learner.feature_names).is_ok() {
         forest = forest.with_names(&learner.feature_names);
@@ -291,7 +291,11 @@ impl SavedTree {
             None | Some(0) => Err(format!("the split_condition of node {node} is not finite")),
             Some(1) => {
                 let categories = sets.get(&node).ok_or_else(|| format!("node {node} has no set of categories"))?;
-                let rule = Rule::OneOf { categories: categories.clone(), nan_left: !missing_left };
+                let rule = Rule::OneOf {
+                    categories: categories.clone(),
+                    nan_left: !missing_left,
+                    fractions: NegativeFractions::NoCategory,
+                };
                 Ok(Branch { feature, rule, left: right, right: left })
             }
             Some(kind) => Err(format!("node {node} has the unknown split_type {kind}")),

@@ -1,15 +1,13 @@
 //! Distributed batches: every process computes the gradient of its part of a batch, and all make the same update.
 
-use super::team::Team;
-use super::workspace::{EpochWork, Workspace};
+use super::work::FusedEpoch;
+use super::workspace::Workspace;
 use super::{Batches, Engine, Net, score_valid};
 use crate::data::Dataset;
 use crate::distributed::{doubles_of, of_doubles, range_of_rank};
 use crate::error::{Error, Result};
 use crate::model::Ranker;
 use crate::stop::Stop;
-use crate::train::average::Average;
-use crate::train::descent::Descent;
 use crate::train::distributed::Partition;
 use crate::train::learner::{EpochStart, EpochTotals};
 use crate::train::order::Order;
@@ -53,21 +51,12 @@ impl Engine for Distributed {
         partition.member.same(Error::Mismatch, "give all processes the same files and settings", facts)?;
         let shares = range_of_rank(partition.shares(), partition.member.rank(), partition.member.size());
         let first = partition.local(0).start;
-        let workspace = Workspace::reuse(workspace, &net.ranker)?;
         Ok(Box::new(DistributedEpoch {
-            average: net.average.clone().map(|average| average.packed(workspace.shape())),
-            descent: Descent::of(epoch.config, workspace.shape(), &net.ranker, &net.optimizer),
-            team: Team::new(),
-            work: EpochWork::new(epoch, first),
-            local: LocalPart {
-                totals: EpochTotals::of_documents(epoch.data.n_documents()),
-                of_shares: vec![ShareTotals::default(); shares.len()],
-                first,
-                first_share: shares.start,
-            },
+            state: FusedEpoch::begin(epoch, (net, device), workspace, first)?,
+            of_shares: vec![ShareTotals::default(); shares.len()],
+            first,
+            first_share: shares.start,
             epoch,
-            device,
-            workspace,
             partition,
             order,
             width,
@@ -83,40 +72,34 @@ impl Engine for Distributed {
 struct DistributedEpoch<'e> {
     partition: &'e Partition,
     epoch: &'e EpochStart<'e>,
-    device: &'e Device,
     order: &'e Order,
     /// Number of weights.
     width: usize,
-    workspace: &'e mut Workspace,
-    work: EpochWork<'e>,
-    descent: Descent,
-    /// Packed.
-    average: Option<Average>,
-    team: Team,
-    local: LocalPart,
+    state: FusedEpoch<'e>,
+    of_shares: Vec<ShareTotals>,
+    /// First query of this process.
+    first: usize,
+    /// First share of this process.
+    first_share: usize,
 }
 
 impl Batches for DistributedEpoch<'_> {
     fn gradient(&mut self, _: &Ranker, queries: Range<usize>, learning_rate: f64) -> Result<Option<GradientsParams>> {
         let Partition { member, tree, pattern, .. } = self.partition;
-        let DistributedEpoch { epoch, workspace, work, team, local, order, descent, average, .. } = self;
+        let order = self.order;
         let batch = (&order[queries.clone()], &pattern[queries]);
-        let sums = epoch.stop.check().and_then(|()| local.batch(workspace, team, work, batch));
+        let sums = self.epoch.stop.check().and_then(|()| self.shares(batch));
         let sum = tree.sum(member, self.width, sums)?;
-        workspace.replace_sum(&sum);
-        workspace.update(team, descent, learning_rate);
-        if let Some(average) = average {
-            average.add(&workspace.weights);
-        }
+        self.state.workspace.replace_sum(&sum);
+        self.state.update(learning_rate);
         Ok(None)
     }
 
-    fn finish(self: Box<Self>, mut net: Net) -> Result<(Net, EpochTotals)> {
-        net.ranker = self.workspace.ranker(self.device)?;
-        let shape = self.workspace.shape();
-        net.average = self.average.map(|average| average.unpacked(shape));
-        self.descent.store(self.workspace.shape(), &net.ranker, &mut net.optimizer);
-        Ok((net, self.local.totals(self.partition)?))
+    fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)> {
+        let DistributedEpoch { partition, state, of_shares, .. } = *self;
+        let (net, mut totals) = state.finish(net)?;
+        add_shares(&mut totals, &of_shares, partition)?;
+        Ok((net, totals))
     }
 }
 
@@ -128,25 +111,9 @@ struct ShareTotals {
     saturated: u64,
 }
 
-/// One process's part of an epoch.
-struct LocalPart {
-    totals: EpochTotals,
-    of_shares: Vec<ShareTotals>,
-    /// First query of this process.
-    first: usize,
-    /// First share of this process.
-    first_share: usize,
-}
-
-impl LocalPart {
+impl DistributedEpoch<'_> {
     /// The gradient of a batch for each share of this process; `None` for shares without a query in the batch.
-    fn batch(
-        &mut self,
-        workspace: &mut Workspace,
-        team: &Team,
-        work: &EpochWork<'_>,
-        (queries, homes): (&[usize], &[u32]),
-    ) -> Result<Vec<Option<Vec<f32>>>> {
+    fn shares(&mut self, (queries, homes): (&[usize], &[u32])) -> Result<Vec<Option<Vec<f32>>>> {
         let mut held: Vec<Vec<usize>> = vec![Vec::new(); self.of_shares.len()];
         for (&query, &home) in queries.iter().zip(homes) {
             if let Some(held) = (home as usize).checked_sub(self.first_share).and_then(|share| held.get_mut(share)) {
@@ -155,26 +122,26 @@ impl LocalPart {
         }
         let mut sums = vec![None; self.of_shares.len()];
         for (share, held) in held.iter().enumerate().filter(|(_, held)| !held.is_empty()) {
-            let result = workspace.gradient(team, work, held, queries.len(), &mut self.totals)?;
+            let result = self.state.gradient(held, queries.len())?;
             let totals = &mut self.of_shares[share];
             totals.loss += result.loss;
             totals.pairs += result.pairs;
             totals.saturated += result.saturated;
-            sums[share] = Some(workspace.sum());
+            sums[share] = Some(self.state.workspace.sum());
         }
         Ok(sums)
     }
+}
 
-    /// The totals of all processes, summed in the order of shares.
-    fn totals(mut self, partition: &Partition) -> Result<EpochTotals> {
-        let numbers = |share: &ShareTotals| [share.loss.to_bits(), share.pairs, share.saturated];
-        let local = of_doubles(self.of_shares.iter().flat_map(numbers));
-        let all: Vec<u64> = doubles_of(&partition.member.all_gather(Ok(local))?.concat()).collect();
-        for &[loss, pairs, saturated] in all.as_chunks().0 {
-            self.totals.loss += f64::from_bits(loss);
-            self.totals.pairs += pairs;
-            self.totals.saturated += saturated;
-        }
-        Ok(self.totals)
+/// Adds the totals of the shares of all processes, in the order of shares.
+fn add_shares(totals: &mut EpochTotals, own: &[ShareTotals], partition: &Partition) -> Result<()> {
+    let numbers = |share: &ShareTotals| [share.loss.to_bits(), share.pairs, share.saturated];
+    let local = of_doubles(own.iter().flat_map(numbers));
+    let all: Vec<u64> = doubles_of(&partition.member.all_gather(Ok(local))?.concat()).collect();
+    for &[loss, pairs, saturated] in all.as_chunks().0 {
+        totals.loss += f64::from_bits(loss);
+        totals.pairs += pairs;
+        totals.saturated += saturated;
     }
+    Ok(())
 }

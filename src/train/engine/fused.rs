@@ -4,15 +4,13 @@
 //! autodiff find it; without a graph a batch of one query takes a fraction of the time. Weights and the state of the optimiser
 //! are taken from Burn's at the start of an epoch, and given back at its end.
 
-use super::team::Team;
-use super::workspace::{EpochWork, Workspace};
+use super::work::FusedEpoch;
+use super::workspace::Workspace;
 use super::{Batches, Engine, Net, score_valid};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::Ranker;
 use crate::stop::Stop;
-use crate::train::average::Average;
-use crate::train::descent::Descent;
 use crate::train::learner::{EpochStart, EpochTotals};
 use crate::train::order::Order;
 use burn::optim::GradientsParams;
@@ -39,18 +37,7 @@ impl Engine for Fused {
         net: &Net,
     ) -> Result<Box<dyn Batches + 'e>> {
         let Fused { device, workspace } = self;
-        let workspace = Workspace::reuse(workspace, &net.ranker)?;
-        Ok(Box::new(FusedEpoch {
-            average: net.average.clone().map(|average| average.packed(workspace.shape())),
-            descent: Descent::of(epoch.config, workspace.shape(), &net.ranker, &net.optimizer),
-            totals: EpochTotals::of_documents(epoch.data.n_documents()),
-            work: EpochWork::new(epoch, 0),
-            team: Team::new(),
-            epoch,
-            order,
-            device,
-            workspace,
-        }))
+        Ok(Box::new(Batched { state: FusedEpoch::begin(epoch, (net, device), workspace, 0)?, epoch, order }))
     }
 
     fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
@@ -58,42 +45,29 @@ impl Engine for Fused {
     }
 }
 
-struct FusedEpoch<'e> {
+/// One epoch.
+struct Batched<'e> {
     epoch: &'e EpochStart<'e>,
     order: &'e Order,
-    device: &'e Device,
-    workspace: &'e mut Workspace,
-    work: EpochWork<'e>,
-    descent: Descent,
-    /// Packed.
-    average: Option<Average>,
-    team: Team,
-    totals: EpochTotals,
+    state: FusedEpoch<'e>,
 }
 
-impl Batches for FusedEpoch<'_> {
+impl Batches for Batched<'_> {
     fn gradient(&mut self, _: &Ranker, queries: Range<usize>, learning_rate: f64) -> Result<Option<GradientsParams>> {
-        let FusedEpoch { epoch, order, workspace, work, descent, average, team, totals, .. } = self;
+        let Batched { epoch, order, state } = self;
         epoch.stop.check()?;
         epoch.data.check_unchanged()?;
         order.reach(queries.start, epoch.data);
         let batch = &order[queries];
-        let sum = workspace.gradient(team, work, batch, batch.len(), totals)?;
-        totals.loss += sum.loss;
-        totals.pairs += sum.pairs;
-        totals.saturated += sum.saturated;
-        workspace.update(team, descent, learning_rate);
-        if let Some(average) = average {
-            average.add(&workspace.weights);
-        }
+        let sum = state.gradient(batch, batch.len())?;
+        state.totals.loss += sum.loss;
+        state.totals.pairs += sum.pairs;
+        state.totals.saturated += sum.saturated;
+        state.update(learning_rate);
         Ok(None)
     }
 
-    fn finish(self: Box<Self>, mut net: Net) -> Result<(Net, EpochTotals)> {
-        net.ranker = self.workspace.ranker(self.device)?;
-        let shape = self.workspace.shape();
-        net.average = self.average.map(|average| average.unpacked(shape));
-        self.descent.store(self.workspace.shape(), &net.ranker, &mut net.optimizer);
-        Ok((net, self.totals))
+    fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)> {
+        self.state.finish(net)
     }
 }

@@ -15,6 +15,8 @@ mod part;
 mod team;
 #[cfg(test)]
 mod tests;
+mod wave;
+mod work;
 mod workspace;
 
 use super::average::Average;

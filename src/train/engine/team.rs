@@ -10,21 +10,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often a thread polls before it yields the core: about 50 microseconds.
+/// Number of polls before a thread yields the core: about 50 microseconds.
 const LOOKS: u32 = 1_000;
 
 /// Maximum number of pieces of a round.
 const PIECES: usize = 1 << 15;
 
 thread_local! {
-    /// Whether this thread is computing a piece. A piece that waits in Rayon must not start a helper, which would not return.
+    /// Whether this thread is computing a piece. While a piece waits in Rayon, the thread must not become a helper, which
+    /// would not return.
     static IS_AT_WORK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The free threads of the current pool.
 pub(super) struct Team {
     shared: Arc<Shared>,
-    /// Threads besides the one that leads.
+    /// Number of threads besides the leader.
     helpers: usize,
     rounds: Cell<u32>,
 }
@@ -33,19 +34,19 @@ pub(super) struct Team {
 type Task<'a> = dyn Fn(usize) + Sync + 'a;
 
 struct Shared {
-    /// The number of the round, the first piece that nobody has taken, and the piece behind the last of them.
+    /// The number of the round (32 bits), the first piece that no thread has taken, and the end of the pieces (16 bits each).
     pieces: AtomicU64,
-    /// Pieces of the round that are done.
+    /// Number of pieces of the round that are done.
     done: AtomicUsize,
-    /// Of the round; valid while a piece of it is not done.
+    /// The task of the round; valid until all of its pieces are done.
     task: UnsafeCell<*const Task<'static>>,
     closed: AtomicBool,
     /// Payload of the first panic.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: `task` is written by the leader alone, while no piece is left to be taken or done, and read by those who have taken a
-// piece of the round it was written for. The task itself is `Sync`.
+// SAFETY: only the leader writes `task`, while no piece is left to take or to finish; it is read only by threads that have taken
+// a piece of the round for which it was written. The task itself is `Sync`.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -82,7 +83,8 @@ impl Team {
     /// # Panics
     /// If a piece panics.
     pub fn each(&self, pieces: usize, task: impl Fn(usize) + Sync) {
-        if self.helpers == 0 || pieces <= 1 {
+        // A round within a piece would replace the task of the outer round.
+        if self.helpers == 0 || pieces <= 1 || IS_AT_WORK.get() {
             return (0..pieces).for_each(task);
         }
         for start in (0..pieces).step_by(PIECES) {
@@ -94,7 +96,7 @@ impl Team {
         let shared = &*self.shared;
         self.rounds.set(self.rounds.get().wrapping_add(1));
         shared.done.store(0, Ordering::Relaxed);
-        // SAFETY: all pieces of the round before are done, so that nobody reads it; only the lifetime changes, and this function
+        // SAFETY: all pieces of the previous round are done, so no thread reads it. Only the lifetime changes, and this function
         // returns after the last piece of the round is done.
         unsafe { *shared.task.get() = std::mem::transmute::<*const Task<'_>, *const Task<'static>>(task) };
         shared.pieces.store(u64::from(self.rounds.get()) << 32 | pieces as u64, Ordering::Release);
@@ -141,7 +143,12 @@ impl Shared {
         let task = unsafe { &**self.task.get() };
         let outer = IS_AT_WORK.replace(true);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task(piece))) {
-            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*first {
+                // Dropping a payload may panic, which must not happen before the piece is counted.
+                Some(_) => std::mem::forget(panic),
+                None => *first = Some(panic),
+            }
         }
         IS_AT_WORK.set(outer);
         self.done.fetch_add(1, Ordering::Release);
@@ -181,13 +188,13 @@ fn wait(looks: &mut u32) {
     }
 }
 
-/// A slice that the pieces of a round write to, each in a range of its own.
+/// A slice to which the pieces of a round write, each to its own range.
 pub(super) struct Apart<T> {
     start: *mut T,
     length: usize,
 }
 
-// SAFETY: places are handed out by `cut`, whose callers promise that no two overlap.
+// SAFETY: callers of `cut` promise that no two ranges overlap.
 unsafe impl<T: Send> Sync for Apart<T> {}
 
 impl<T> Apart<T> {
@@ -199,14 +206,14 @@ impl<T> Apart<T> {
         self.length == 0
     }
 
-    /// A part of the slice.
+    /// Returns a range of the slice.
     ///
     /// # Safety
-    /// The slice that this was made from is not used until all pieces of the round are done, and no other piece of the round
-    /// asks for these places.
-    #[allow(clippy::mut_from_ref)] // that is the point of it
+    /// The original slice must not be used until all pieces of the round are done, and no other piece of the round may ask for
+    /// these places.
+    #[allow(clippy::mut_from_ref)] // the caller promises that ranges do not overlap
     pub unsafe fn cut(&self, places: std::ops::Range<usize>) -> &mut [T] {
-        assert!(places.start <= places.end && places.end <= self.length, "places that are there");
+        assert!(places.start <= places.end && places.end <= self.length, "places within the slice");
         // SAFETY: the places lie within the slice, and the caller promises the rest.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(places.start), places.len()) }
     }
@@ -221,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_piece_is_done_once_by_any_number_of_threads() {
+    fn every_piece_is_computed_once_by_any_number_of_threads() {
         for threads in [1, 2, 4] {
             with_threads(threads, || {
                 let team = Team::new();
@@ -239,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn more_pieces_than_fit_into_a_round_are_done_too() {
+    fn more_pieces_than_a_round_has_are_computed() {
         with_threads(2, || {
             let sum = AtomicUsize::new(0);
             Team::new().each(PIECES * 2 + 5, |piece| {
@@ -266,6 +273,35 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn a_round_within_a_piece_does_not_disturb_the_outer_one() {
+        struct OfLeader<'a>(&'a Team, std::thread::ThreadId);
+        // SAFETY: only the thread of the leader uses the team.
+        unsafe impl Sync for OfLeader<'_> {}
+        impl OfLeader<'_> {
+            fn each(&self, task: impl Fn(usize) + Sync) {
+                if std::thread::current().id() == self.1 {
+                    self.0.each(3, task);
+                }
+            }
+        }
+        with_threads(2, || {
+            let team = Team::new();
+            let leader = OfLeader(&team, std::thread::current().id());
+            for _ in 0..200 {
+                let [outer, inner] = [0, 0].map(AtomicUsize::new);
+                team.each(6, |piece| {
+                    outer.fetch_add(piece, Ordering::Relaxed);
+                    leader.each(|piece| {
+                        inner.fetch_add(piece, Ordering::Relaxed);
+                    });
+                });
+                assert_eq!(outer.into_inner(), 15);
+                assert_eq!(inner.into_inner() % 3, 0);
+            }
+        });
     }
 
     #[test]

@@ -2,19 +2,20 @@
 
 use super::part::{self, PartContext};
 use super::team::Team;
-use super::workspace::{EpochWork, Workspace};
+use super::work::EpochWork;
+use super::workspace::Workspace;
 use crate::data::synthetic::Synthetic;
 use crate::data::{Dataset, ScaleKind, Scaler, Scaling};
 use crate::device;
-use crate::model::{Activation, Architecture, Init, RankerConfig};
-use crate::objective::{OBJECTIVES, Objective};
+use crate::model::{Activation, Architecture, Init, RankerConfig, to_host};
+use crate::objective::{Batch, OBJECTIVES, Objective, Outputs, surrogate};
 use crate::setting::{GradientPath, OptimizerKind, Schedule, Skip, TrainConfig};
 use crate::stop::Stop;
 use crate::train::descent::Descent;
 use crate::train::learner::{EpochStart, EpochTotals};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 
 /// One of every kind.
 const NAMES: [&str; 23] = [
@@ -328,6 +329,89 @@ fn any_number_of_threads_gives_the_same_bits() {
         for threads in [2, 3, 4] {
             assert!(with(threads) == one, "{hidden:?}, {threads} threads");
         }
+    }
+}
+
+/// The graph-free step against the net as a custom operation of autodiff, and Burn's Adam.
+#[test]
+fn steps_are_those_of_the_custom_operation() {
+    let query = Synthetic { queries: 1, documents: 150, features: 40, ..Synthetic::net() };
+    let data = query.generator().unwrap().dataset().unwrap();
+    let device = device::open("auto").unwrap().autodiff();
+    let stop = Stop::new();
+    for hidden in [&[][..], &[10], &[64, 5]] {
+        let config = config("lambdarank:ndcg", hidden, Activation::Sigmoid);
+        let start = epoch(&config, &data, &stop);
+        let mut by_autodiff = shape(&config, &data).init(Init::Burn, 3, &device).unwrap();
+        let mut optimizer = OptimizerKind::Adam.build(&config, &device);
+        let mut workspace = Workspace::new(&by_autodiff).unwrap();
+        let mut descent = Descent::of(&config, workspace.shape(), &by_autodiff, &optimizer);
+        let (team, work) = (Team::new(), EpochWork::new(&start, 0));
+        let mut totals = EpochTotals::of_documents(data.n_documents());
+        for _ in 0..50 {
+            workspace.gradient(&team, &work, &[0], 1, &mut totals).unwrap();
+            workspace.update(&team, &mut descent, 0.001);
+            let features = TensorData::new(data.features().to_vec(), [data.n_documents(), data.n_features()]);
+            let scores = by_autodiff.forward(Tensor::<2>::from_data(features, &device));
+            let mut lambdas = vec![0.0; data.n_documents()];
+            let batch = Batch { labels: data.labels(), offsets: data.offsets() };
+            let host = to_host(scores.clone()).unwrap();
+            config.objective.lambda_gradient(&host, batch, &mut lambdas, Outputs::default(), &[]).unwrap();
+            let gradients = GradientsParams::from_grads(surrogate(scores, lambdas).backward(), &by_autodiff);
+            by_autodiff = optimizer.step(0.001, by_autodiff, gradients);
+        }
+        let own = workspace.ranker(&device).unwrap().weights().unwrap();
+        let pairs = own.iter().zip(by_autodiff.weights().unwrap());
+        let difference = pairs.fold(0.0f32, |most, (own, other)| most.max((own - other).abs()));
+        println!("{hidden:?}: weights differ by at most {difference:e} after 50 steps");
+        assert!(difference < 1e-5, "{hidden:?}: {difference}");
+    }
+}
+
+/// Units far from 0, whose derivatives are tiny, must not make the kernels compute with subnormal numbers.
+#[test]
+fn saturated_units_leave_no_subnormal_numbers() {
+    let data = Synthetic { queries: 40, documents: 100, features: 50, ..Synthetic::net() };
+    let data = data.generator().unwrap().dataset().unwrap();
+    let device = device::open("auto").unwrap().autodiff();
+    let stop = Stop::new();
+    for (hidden, activation) in
+        [(&[64][..], Activation::Sigmoid), (&[64], Activation::Tanh), (&[64, 16], Activation::Sigmoid)]
+    {
+        let config = config("lambdarank:ndcg", hidden, activation);
+        let start = epoch(&config, &data, &stop);
+        let shape = shape(&config, &data);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        // Scores and their lambdas stay moderate; inputs of units are 0 to 200.
+        let seconds = [1.0, 30.0, 100.0, 300.0].map(|factor| {
+            let mut weights = Init::Burn.weights(&shape, 3);
+            let outputs = weights.len() - 1;
+            weights[..outputs].iter_mut().flatten().for_each(|weight| *weight *= factor);
+            let ranker = shape.from_weights(&weights, &device).unwrap();
+            let optimizer = OptimizerKind::Adam.build(&config, &device);
+            pool.install(|| {
+                let mut workspace = Workspace::new(&ranker).unwrap();
+                let mut descent = Descent::of(&config, workspace.shape(), &ranker, &optimizer);
+                let (team, work) = (Team::new(), EpochWork::new(&start, 0));
+                let mut totals = EpochTotals::of_documents(data.n_documents());
+                let mut fastest = f64::INFINITY;
+                for _ in 0..5 {
+                    let clock = std::time::Instant::now();
+                    for query in 0..data.n_queries() {
+                        workspace.gradient(&team, &work, &[query], 1, &mut totals).unwrap();
+                        workspace.update(&team, &mut descent, 1e-6);
+                    }
+                    fastest = fastest.min(clock.elapsed().as_secs_f64());
+                    let is_subnormal = |x: &f32| *x != 0.0 && !x.is_normal();
+                    let gradient = workspace.sum();
+                    assert!(!gradient.iter().any(is_subnormal), "{hidden:?}, {activation}, {factor}");
+                    assert!(!descent.moments().iter().any(|all| all.iter().any(is_subnormal)), "{factor}");
+                }
+                fastest
+            })
+        });
+        let ratios = seconds.map(|own| own / seconds[0]);
+        println!("{hidden:?}, {activation}: times as long with weights times 1, 30, 100, 300: {ratios:.2?}");
     }
 }
 

@@ -1,30 +1,32 @@
-//! The gradient of a batch by all weights of a net, on the host's cores and without a graph.
+//! The gradient of a batch with respect to all weights of a net, on the host's cores and without a graph.
 //!
-//! A batch is taken in waves of whole queries that fit into the caches: all documents are scored, then come the lambdas of each
-//! query, then the gradients, while the rows are still there. Rows in memory are read where they are. The documents of a wave
-//! are cut into parts of the same size, whatever the queries; each part adds up a gradient of its own, and those are added in
-//! order. All sizes depend on the data and the net, never on the number of threads, so neither does a bit of the result.
+//! A batch is processed in waves of whole queries that fit into the caches: all documents are scored, then the lambdas of each
+//! query are computed, then the gradient of the weights, while the rows are still in the caches. Rows in memory are not copied.
+//! The documents of a wave are divided into parts of equal size, regardless of queries; each part has its own sum of gradients,
+//! and these are added in order. All sizes depend on the data and the net, never on the number of threads, so the result is the
+//! same to the bit for any number of threads.
 
 use super::team::{Apart, Team};
-use crate::data::{Dataset, Targets};
+use super::wave::{Wave, dealt};
+use super::work::EpochWork;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::{DocumentRows, NetShape, PartValues, Ranker, RankerConfig};
-use crate::objective::{Batch, Gradients, Objective, Outputs, QueryResult};
-use crate::stop::Stop;
+use crate::numeric::flushed;
+use crate::objective::QueryResult;
 use crate::train::descent::{Descent, PIECE};
-use crate::train::learner::{EpochStart, EpochTotals, query_seed};
+use crate::train::learner::EpochTotals;
 use burn::tensor::Device;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Numbers of a wave, about: features, and values of hidden units. With more it would leave the caches of two cores.
+/// Approximate number of values of a wave, features and hidden units: as many as fit into the caches of two cores.
 const WAVE: usize = 3 << 17;
 
-/// Documents of a part, at least: with fewer, sharing takes longer than they do.
+/// Minimum number of documents of a part: with fewer, synchronization takes longer than the computation.
 const DOCUMENTS: usize = 128;
 
-/// Weights whose sum over the parts takes about as long as a document.
+/// Number of weights whose sum over the parts takes about as long as a document.
 const WEIGHTS: usize = 256;
 
 /// Maximum number of parts.
@@ -33,10 +35,10 @@ const PARTS: usize = 16;
 /// Maximum number of pieces that the lambdas of a wave are computed in.
 const LISTS: usize = 64;
 
-/// A batch of fewer documents is not worth a second thread.
+/// Batches of fewer documents are computed by one thread.
 const SHARED: usize = 24;
 
-/// Updates of fewer weights, counted in each part, are not worth a second thread.
+/// Updates of fewer weights, times the number of parts, are computed by one thread.
 const SHARED_WEIGHTS: usize = 1 << 15;
 
 /// A net's weights, and the memory that its batches are computed in.
@@ -50,73 +52,19 @@ pub(super) struct Workspace {
     /// Derived from the weights.
     derived: Vec<f32>,
     parts: Vec<Part>,
-    /// Of the batch: parts that have a gradient.
+    /// Number of parts that have a gradient of the batch.
     active: usize,
     wave: Wave,
-    /// Documents whose values are known to fit into memory.
+    /// Number of documents whose values are known to fit into memory.
     asked: usize,
 }
 
-/// What the documents of a part add up to.
+/// Values and gradient of a part.
 #[derive(Default)]
 struct Part {
     values: PartValues,
-    /// By the weights, padded.
+    /// With respect to the weights, padded.
     gradient: Vec<f32>,
-}
-
-/// Some queries of a batch.
-#[derive(Default)]
-struct Wave {
-    /// Where each query starts, and last the number of documents.
-    offsets: Vec<usize>,
-    /// Where each row starts among the features.
-    starts: Vec<usize>,
-    /// Rows that are not in memory.
-    copied: Vec<f32>,
-    scores: Vec<f32>,
-    lambdas: Vec<f32>,
-    /// The queries, long ones first.
-    turns: Vec<usize>,
-    results: Vec<QueryResult>,
-}
-
-/// What the batches of an epoch have in common.
-pub(super) struct EpochWork<'e> {
-    objective: &'e Objective,
-    data: &'e Dataset,
-    targets: Option<&'e Targets>,
-    stop: &'e Stop,
-    draws: u64,
-    /// The number of the first query of the data among those of all processes.
-    first: usize,
-}
-
-impl<'e> EpochWork<'e> {
-    pub fn new(epoch: &EpochStart<'e>, first: usize) -> Self {
-        EpochWork {
-            objective: &epoch.config.objective,
-            data: epoch.data,
-            targets: epoch.targets,
-            stop: epoch.stop,
-            draws: epoch.draws(),
-            first,
-        }
-    }
-
-    /// The lambdas of one query, and its sums.
-    fn lambdas(&self, query: usize, scores: &[f32], lambdas: &mut [f32]) -> Result<QueryResult> {
-        let labels = &self.data.labels()[self.data.offsets()[query]..self.data.offsets()[query + 1]];
-        let batch = Batch { labels, offsets: &[0, scores.len()] };
-        if let Some(targets) = self.targets {
-            lambdas.fill(0.0);
-            let pairs = std::iter::once(targets.query(query));
-            return self.objective.target_sum(scores, batch, pairs, lambdas, self.stop);
-        }
-        let seed = query_seed(self.draws, self.first + query);
-        let outputs = Outputs { loss: true, pairs: true };
-        self.objective.gradients(scores, batch, Gradients::gradient(lambdas), outputs, &[seed], self.stop)
-    }
 }
 
 impl Workspace {
@@ -157,7 +105,7 @@ impl Workspace {
     /// Copies the weights of a ranker of the same shape.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If the weights cannot be read.
     fn load(&mut self, ranker: &Ranker) -> Result<()> {
         self.shape.pack(&ranker.weights()?, &mut self.weights);
         Ok(())
@@ -180,8 +128,8 @@ impl Workspace {
     /// Computes the gradient of some of the queries of a batch of `whole` queries; returns the sums over them.
     ///
     /// # Errors
-    /// When the run is to stop, a query has labels that the objective does not take, or the values of the hidden units do not fit
-    /// into memory.
+    /// If the stop flag is set, a query has labels that the objective does not support, or the values of the hidden units do not
+    /// fit into memory.
     pub fn gradient(
         &mut self,
         team: &Team,
@@ -213,7 +161,7 @@ impl Workspace {
         Ok(sum)
     }
 
-    /// Documents of a wave, about.
+    /// Approximate number of documents of a wave.
     fn documents_of_wave(&self) -> usize {
         (WAVE / (self.shape.features() + self.shape.values_per_document()).max(1)).clamp(DOCUMENTS, 1 << 12)
     }
@@ -223,7 +171,7 @@ impl Workspace {
         let fitting = documents / (DOCUMENTS + self.shape.len() / WEIGHTS);
         let least = if documents < SHARED { 1 } else { 2 };
         let count = fitting.clamp(least, PARTS);
-        // A power of two, so that no thread waits for the last part.
+        // A power of two divides evenly among the usual numbers of threads.
         self.active = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
         if self.parts.len() < self.active {
             self.parts.resize_with(self.active, Part::default);
@@ -267,7 +215,7 @@ impl Workspace {
             if work.stop.asked() {
                 return;
             }
-            // SAFETY: every piece has a part of its own, and the places of parts do not overlap.
+            // SAFETY: every piece has its own part, and the places of parts do not overlap.
             let (own, scores) = unsafe { (&mut of_parts.cut(part..part + 1)[0], of_scores.cut(places(part))) };
             shape.forward(weights, rows(part), &mut own.values, scores);
         });
@@ -285,9 +233,7 @@ impl Workspace {
                 match work.lambdas(queries[place], &scores[own], lambdas) {
                     Ok(found) => {
                         *result = found;
-                        if whole > 1 {
-                            lambdas.iter_mut().for_each(|lambda| *lambda /= whole as f32);
-                        }
+                        lambdas.iter_mut().for_each(|lambda| *lambda = flushed(*lambda / whole as f32));
                     }
                     Err(error) => return keep_first(&failed, place, error),
                 }
@@ -303,7 +249,7 @@ impl Workspace {
             if work.stop.asked() {
                 return;
             }
-            // SAFETY: every piece has a part of its own.
+            // SAFETY: every piece has its own part.
             let own = unsafe { &mut of_parts.cut(part..part + 1)[0] };
             let by_scores = &lambdas[places(part)];
             shape.backward(weights, rows(part), &mut own.values, by_scores, fresh, &mut own.gradient);
@@ -321,13 +267,13 @@ impl Workspace {
         plain
     }
 
-    /// Takes a gradient without padding for that of the batch.
+    /// Replaces the gradient of the batch by one without padding.
     pub fn replace_sum(&mut self, plain: &[f32]) {
         self.begin(0);
         self.shape.pack(plain, &mut self.parts[0].gradient);
     }
 
-    /// Adds up the gradients of the parts in the first of them.
+    /// Adds the gradients of the other parts to that of the first.
     fn add_parts(&mut self) {
         let [sum, others @ ..] = &mut self.parts[..self.active] else { return };
         for other in others {
@@ -376,7 +322,7 @@ impl Workspace {
     }
 }
 
-/// Keeps the error of the first query that has one.
+/// Keeps the error of the first query, in the order of the wave.
 fn keep_first(failed: &Mutex<Option<(usize, Error)>>, place: usize, error: Error) {
     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
     if failed.as_ref().is_none_or(|(other, _)| place < *other) {
@@ -389,58 +335,4 @@ fn ask_for_units(shape: &NetShape, documents: usize) -> Result<()> {
     let values = (documents as u64).saturating_mul(shape.values_per_document() as u64);
     let what = format!("{} hidden units for {documents} documents", shape.units());
     memory::ask(memory::bytes_of::<f32>(values), &what, "use fewer `hidden` units or `batch_queries`")
-}
-
-impl Wave {
-    /// Finds the rows of some queries, and copies those that are not in memory.
-    fn gather(&mut self, team: &Team, data: &Dataset, queries: &[usize]) -> Result<()> {
-        let Wave { offsets, starts, copied, scores, lambdas, turns, results } = self;
-        let (width, rows) = (data.n_features(), data.offsets());
-        offsets.clear();
-        offsets.push(0);
-        starts.clear();
-        copied.clear();
-        let in_memory = data.whole().is_some();
-        for &query in queries {
-            let own = rows[query]..rows[query + 1];
-            let first = if in_memory { own.start } else { starts.len() };
-            starts.extend((first..first + own.len()).map(|row| row * width));
-            offsets.push(starts.len());
-        }
-        if !in_memory {
-            copied.resize(starts.len() * width, 0.0);
-            let to = Apart::new(copied);
-            team.each(queries.len(), |place| {
-                // SAFETY: every piece has a query of its own.
-                let to = unsafe { to.cut(offsets[place] * width..offsets[place + 1] * width) };
-                data.copy_query(queries[place], to);
-            });
-        }
-        scores.resize(starts.len(), 0.0);
-        lambdas.resize(starts.len(), 0.0);
-        results.clear();
-        results.resize(queries.len(), QueryResult::default());
-        turns.clear();
-        turns.extend(0..queries.len());
-        turns.sort_unstable_by_key(|&place| (offsets[place] as isize - offsets[place + 1] as isize, place));
-        Ok(())
-    }
-}
-
-/// The turn that a piece begins with: even ones from the front, odd ones from the back, as pieces are taken from both ends.
-fn dealt(piece: usize, pieces: usize) -> usize {
-    if 2 * piece < pieces { 2 * piece } else { 2 * (pieces - 1 - piece) + 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn turns_are_dealt_to_both_ends() {
-        let all = |pieces| (0..pieces).map(|piece| dealt(piece, pieces)).collect::<Vec<_>>();
-        assert_eq!(all(5), [0, 2, 4, 3, 1]);
-        assert_eq!(all(4), [0, 2, 3, 1]);
-        assert_eq!(all(1), [0]);
-    }
 }

@@ -106,6 +106,16 @@ impl<'a> Ensemble<'a> {
         self
     }
 
+    /// Like [`Trainer::with_metric`], for all members.
+    ///
+    /// # Errors
+    /// The errors of [`Trainer::with_metric`].
+    pub fn with_metric(mut self, metric: &Arc<dyn Metric>) -> Result<Self> {
+        let members = self.members.into_iter().map(|member| member.with_metric(metric.clone()));
+        self.members = members.collect::<Result<_>>()?;
+        Ok(self)
+    }
+
     /// Like [`Trainer::with_stop`], for all members.
     #[must_use]
     pub fn with_stop(mut self, stop: &Stop) -> Self {

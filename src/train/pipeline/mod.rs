@@ -15,7 +15,7 @@
 //! let (mut splits, targets) = Splits::read(&files, HoldOut::Fifth { seed: config.seed, members: 1 }, read)?;
 //! splits.fit_widths(None)?;
 //! splits.check_pairs(&config, !targets.is_empty())?;
-//! let data = splits.training_data(config.scaling)?;
+//! let data = splits.training_data(&config)?;
 //! let metrics = report_metrics(&config.metric)?;
 //! let run = Ensemble::of(&config, 1, &data, &targets, &device)?.with_stop(&stop).with_metrics(&metrics);
 //! let mut model = run.train()?;

@@ -1,7 +1,7 @@
 //! Training, validation and test data of a run.
 
 use super::HoldOut;
-use crate::data::{Dataset, ReadOptions, ReadReport, Scaling, Targets, read_with};
+use crate::data::{Dataset, ReadOptions, ReadReport, Targets, read_with};
 use crate::distributed::Member;
 use crate::error::{Error, Result, printable};
 use crate::memory;
@@ -229,9 +229,10 @@ impl Splits {
     ///
     /// # Errors
     /// The errors of [`TrainingData::new`].
-    pub fn training_data(&mut self, scaling: impl Into<Scaling>) -> Result<Vec<Arc<TrainingData<'static>>>> {
+    pub fn training_data(&mut self, config: &TrainConfig) -> Result<Vec<Arc<TrainingData<'static>>>> {
+        let rules = config.preprocessing(&self.train.data)?;
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
-        let first = TrainingData::new(scaling, train, valid)?;
+        let first = TrainingData::new(rules, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
         let others: Vec<_> =
             others.map(|(train, valid)| first.with_same_scaling(train, valid)).collect::<Result<_>>()?;
@@ -247,8 +248,9 @@ impl Splits {
         config: &TrainConfig,
         member: &Member,
     ) -> Result<Vec<Arc<TrainingData<'static>>>> {
+        let rules = config.preprocessing(&self.train.data)?;
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
-        Ok(vec![Arc::new(TrainingData::distributed(member, config.shares, config.feature_scaling(), train, valid)?)])
+        Ok(vec![Arc::new(TrainingData::distributed(member, config.shares, rules, train, valid)?)])
     }
 
     /// Adds the sources of its data and its test metrics to a model. Returns the splits that could not be evaluated,

@@ -9,6 +9,7 @@ use super::threads;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::setting::MissingValues;
 use crate::train::boosting_bytes;
 use lightgbm3_sys::*;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -72,6 +73,9 @@ pub(super) struct Growth {
     pub l2: f64,
     pub subsample: f64,
     pub feature_fraction: f64,
+    pub missing: MissingValues,
+    /// Columns of categorical features, from 0.
+    pub categorical: Vec<usize>,
 }
 
 /// Training documents with binned features.
@@ -256,11 +260,20 @@ impl Drop for Booster {
 /// depend on the number of threads.
 fn parameters(growth: &Growth, seed: u64, threads: usize) -> String {
     let seed = seed & 0x3fff_ffff;
+    let columns: Vec<String> = growth.categorical.iter().map(usize::to_string).collect();
+    let categorical =
+        if columns.is_empty() { String::new() } else { format!(" categorical_feature={}", columns.join(",")) };
+    // The defaults of LightGBM are left out.
+    let missing = match growth.missing {
+        MissingValues::Nan => "",
+        MissingValues::Zero => " zero_as_missing=true",
+        MissingValues::None => " use_missing=false",
+    };
     format!(
         "objective=none boosting=gbdt verbosity=-1 deterministic=true force_col_wise=true num_threads={threads} num_leaves={} \
          learning_rate={} min_data_in_leaf={} min_sum_hessian_in_leaf={} max_bin={} lambda_l2={} bagging_fraction={} \
          bagging_freq={} feature_fraction={} bagging_seed={seed} feature_fraction_seed={seed} data_random_seed=1 \
-         feature_pre_filter=false",
+         feature_pre_filter=false{missing}{categorical}",
         growth.leaves,
         growth.shrinkage,
         growth.min_data,
@@ -311,6 +324,8 @@ mod tests {
                 l2: 0.0,
                 subsample,
                 feature_fraction: subsample,
+                missing: MissingValues::Nan,
+                categorical: Vec::new(),
             };
             let mut binned = Binned::new(&data, growth).unwrap();
             let tree = |(place, threads): (usize, usize)| {

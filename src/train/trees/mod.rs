@@ -14,6 +14,9 @@ use crate::stop::Stop;
 use lightgbm::{Binned, Grown, Growth};
 use std::sync::Arc;
 
+/// The largest level of a categorical feature: all whole numbers up to it are f32 values.
+const LARGEST_LEVEL: f32 = 16_777_216.0;
+
 /// The trees so far, and the scores that the next tree corrects.
 pub(super) struct TreeLearner {
     binned: Binned,
@@ -51,7 +54,10 @@ impl TreeLearner {
             l2: config.l2,
             subsample: settings.subsample,
             feature_fraction: settings.feature_fraction,
+            missing: settings.missing,
+            categorical: config.categorical_columns(train)?,
         };
+        check_levels(train, &growth.categorical)?;
         let binned = Binned::new(train, growth)?;
         let train = vec![0.0; train.n_documents()];
         Ok(TreeLearner { binned, forest: None, best: 0, converged: false, train, valid: Vec::new(), tried: None })
@@ -182,6 +188,26 @@ impl Learner for TreeLearner {
             None => Ok(()),
         }
     }
+}
+
+/// Checks that the values of categorical features are levels: whole numbers of 0 or more. LightGBM would take negative numbers as
+/// missing, and cut off fractions.
+fn check_levels(train: &Dataset, columns: &[usize]) -> Result<()> {
+    let width = train.n_features();
+    for (row, values) in train.features().chunks(width.max(1)).enumerate() {
+        for &column in columns {
+            let value = values[column];
+            if !(value.is_nan() || (value >= 0.0 && value.fract() == 0.0 && value <= LARGEST_LEVEL)) {
+                return Err(Error::Data(format!(
+                    "categorical feature {} of document {} is {value}: levels are whole numbers from 0 to {LARGEST_LEVEL}; number \
+                     the levels, or remove the feature from `categorical`",
+                    column + 1,
+                    row + 1
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 const NO_TREE: &str = "no tree can be grown: every split would leave a leaf with too few documents or too small a \

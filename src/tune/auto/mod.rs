@@ -22,8 +22,8 @@ use super::candidate::train_evaluated;
 use super::estimate::{CrossEvaluator, Halves};
 use super::parallel;
 use crate::analysis::significance::Better;
-use crate::data::Dataset;
-use crate::data::scale::{ScaleKind, Scaler, Scaling};
+use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::{Dataset, Preprocessing};
 use crate::error::{Error, Result};
 use crate::internal::hash::Hasher;
 use crate::memory;
@@ -142,7 +142,7 @@ struct Selection<'a> {
     better: Better,
     began: Instant,
     rotations: Vec<Rotation>,
-    scalers: Mutex<HashMap<Scaling, Arc<Scaler>>>,
+    scalers: Mutex<HashMap<Preprocessing, Arc<Scaler>>>,
 }
 
 /// Result of a run: the model of its best epoch and the metric of each query it was evaluated on; `None` if it was stopped.
@@ -254,11 +254,15 @@ impl<'a> Selection<'a> {
         )
     }
 
-    /// The scaling of a configuration, fitted once to all training queries.
-    fn scaler(&self, config: &TrainConfig) -> Arc<Scaler> {
+    /// The inputs of candidates, fitted once to all training queries.
+    fn scaler(&self, rules: &Preprocessing) -> Result<Arc<Scaler>> {
         let mut scalers = self.scalers.lock().unwrap_or_else(PoisonError::into_inner);
-        let scaling = config.feature_scaling();
-        scalers.entry(scaling).or_insert_with(|| Arc::new(Scaler::fit(scaling, self.train))).clone()
+        if let Some(scaler) = scalers.get(rules) {
+            return Ok(scaler.clone());
+        }
+        let scaler = Arc::new(rules.fit_for(self.train, self.valid.as_slice())?);
+        scalers.insert(rules.clone(), scaler.clone());
+        Ok(scaler)
     }
 
     /// Runs each of these candidates once. Returns whether all runs were completed.
@@ -273,15 +277,15 @@ impl<'a> Selection<'a> {
         self.ask(candidates, places, rotation)?;
         let evaluated = rotation.held.len() + self.valid.map_or(0, Dataset::n_queries);
         let halves = Halves::new(evaluated, seed)?;
-        let mut scaled: BTreeMap<&'static str, Arc<TrainingData<'_>>> = BTreeMap::new();
+        let mut scaled: HashMap<Preprocessing, Arc<TrainingData<'_>>> = HashMap::new();
         for &place in places {
-            let kind = candidates[place].config.scaling;
-            if !scaled.contains_key(kind.name()) {
-                let scaler = self.scaler(&candidates[place].config);
+            let rules = candidates[place].config.preprocessing(self.train)?;
+            if !scaled.contains_key(&rules) {
+                let scaler = self.scaler(&rules)?;
                 // Each scaling has a copy of its own, which is scaled in place.
                 let [train, valid] = rotation.data(self.train, self.valid)?;
                 let data = TrainingData::with_scaler((*scaler).clone(), train, valid)?;
-                scaled.insert(kind.name(), Arc::new(data));
+                scaled.insert(rules, Arc::new(data));
             }
         }
         let done = Mutex::new(Vec::<(usize, Outcome, f64)>::new());
@@ -295,7 +299,8 @@ impl<'a> Selection<'a> {
             let start = Instant::now();
             // The first run of all is not bounded by the time limit, so that there is always a model.
             let bounded = round > 0 || *place > 0;
-            let outcome = self.one(config, &scaled[config.scaling.name()], &halves, bounded);
+            let rules = config.preprocessing(self.train)?;
+            let outcome = self.one(config, &scaled[&rules], &halves, bounded);
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.push((*place, outcome, start.elapsed().as_secs_f64()));
             let runs = before + done.len();
@@ -371,6 +376,9 @@ impl<'a> Selection<'a> {
         }
         if base.target != ExportTarget::Any {
             model.info.settings["for"] = serde_json::json!(base.target);
+        }
+        if !base.categorical.is_empty() {
+            model.info.settings["categorical"] = serde_json::json!(base.categorical.join(","));
         }
         if let Some(trials) = self.auto.trials {
             model.info.settings["trials"] = serde_json::json!(trials);

@@ -60,9 +60,8 @@ fn only_candidates_that_the_target_supports_are_tried() {
     assert_eq!(names(ExportTarget::Onnx, None), usual);
     assert!(usual.iter().any(|name| name.ends_with("query-minmax")));
     let nets = |target| names(target, None).into_iter().filter(|name| !name.starts_with("trees")).collect::<Vec<_>>();
-    assert!(nets(ExportTarget::Vespa).iter().all(|name| name.ends_with("quantile") || name.ends_with("log1p-zscore")));
-    let engines = [ExportTarget::Solr, ExportTarget::Elasticsearch].map(nets);
-    assert!(engines.iter().flatten().all(|name| name.ends_with(", zscore") || name.ends_with(", minmax")));
+    let engines = [ExportTarget::Solr, ExportTarget::Elasticsearch, ExportTarget::Vespa].map(nets);
+    assert!(engines.iter().flatten().all(|name| name.ends_with("quantile") || name.ends_with("log1p-zscore")));
     assert!(
         engines[0].iter().any(|name| name.contains("relu")) && !engines[1].iter().any(|name| name.contains("relu"))
     );
@@ -70,9 +69,12 @@ fn only_candidates_that_the_target_supports_are_tried() {
         engines[1].iter().any(|name| name.starts_with("linear")) && engines[1].iter().any(|name| name.contains("tanh"))
     );
     let base = TrainConfig { target: ExportTarget::Solr, ..TrainConfig::default() };
-    let auto = Auto { scaling: Some(ScaleKind::Log1p), ..Auto::new(base) };
+    let auto = Auto { scaling: Some(ScaleKind::QueryZScore), ..Auto::new(base) };
     let error = auto.train(&data(0..12), None, &device::open("auto").unwrap(), &Stop::new(), &|_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "scale log1p: expected none, zscore or minmax with `for` solr");
+    assert_eq!(
+        error.to_string(),
+        "scale query-zscore: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` solr"
+    );
 }
 
 #[test]

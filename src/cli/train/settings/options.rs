@@ -26,6 +26,7 @@ fn option(row: &'static Setting) -> Arg {
         Value::Whole(..) => "N",
         Value::Number(_) => "NUMBER",
         Value::Units => "UNITS",
+        Value::Features => "FEATURES",
         Value::Words(_) | Value::Name(..) => "NAME",
     };
     let mut words = row.value.words();

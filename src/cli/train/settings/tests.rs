@@ -31,6 +31,7 @@ fn value(row: &Setting, random: &mut impl Rng) -> String {
             let layers = 0..random.random_range(1..4);
             layers.map(|_| random.random_range(1..100).to_string()).collect::<Vec<_>>().join(",")
         }
+        Value::Features => ["", "5", "5,9", "color,price"].choose(random).expect("a list").to_string(),
         Value::Words(_) | Value::Name(..) => {
             let words = match row.key {
                 "objective" => OBJECTIVES.to_vec(),

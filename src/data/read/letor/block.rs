@@ -136,6 +136,9 @@ fn parse_block(
         let extent = Extent::of(tail);
         let parsed = if extent.is_document() {
             let cells = features.get_mut(row * width..(row + 1) * width)?;
+            if settings.rules.left_out != 0.0 {
+                cells.fill(settings.rules.left_out);
+            }
             line::parse(tail, extent, &settings.rules, cells).map(Some)
         } else {
             line::check_comment(tail, extent).map(|()| None)

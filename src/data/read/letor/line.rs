@@ -1,7 +1,7 @@
 //! Parsing a line: `<label> qid:<id> <index>:<value> ... # comment`.
 
 use super::other_format::{looks_like_a_table, rename};
-use crate::data::read::number::{digits, parse_f32, scan_f32};
+use crate::data::read::number::{digits, is_missing, parse_f32, scan_f32};
 use crate::data::read::options::MAX_FEATURES;
 use crate::data::read::problem::Problem;
 use memchr::{memchr, memchr2};
@@ -16,6 +16,10 @@ pub(super) struct Rules {
     pub inline_query: bool,
     /// Number of features, if given.
     pub width: Option<usize>,
+    /// Value of features that are listed, but missing.
+    pub missing: f32,
+    /// Value of features that are not listed.
+    pub left_out: f32,
 }
 
 /// Positions of the parts of a line, in the text that starts with it.
@@ -94,7 +98,7 @@ pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32])
         }
         let (index, value, after) = match scan_feature(tail, at, end) {
             Some(feature) => feature,
-            None => parse_feature(tail, at, end)?,
+            None => parse_feature(tail, at, end, rules.missing)?,
         };
         let column = index.wrapping_sub(rules.first_index);
         if column >= rules.width.unwrap_or(MAX_FEATURES) {
@@ -196,9 +200,9 @@ fn scan_feature(tail: &[u8], at: usize, end: usize) -> Option<(usize, f32, usize
     (ends && value.is_finite()).then_some((index as usize, value, after))
 }
 
-/// Parses any spelling of a feature. Returns its index, its value and its end, or the problem.
+/// Parses any spelling of a feature. Returns its index, its value or `missing`, and its end, or the problem.
 #[cold]
-fn parse_feature(tail: &[u8], at: usize, end: usize) -> Result<(usize, f32, usize), Box<Problem>> {
+fn parse_feature(tail: &[u8], at: usize, end: usize, missing: f32) -> Result<(usize, f32, usize), Box<Problem>> {
     let stop = token_end(tail, at, end);
     let text = &tail[at..stop];
     if text.starts_with(b"qid:") {
@@ -216,7 +220,11 @@ fn parse_feature(tail: &[u8], at: usize, end: usize) -> Result<(usize, f32, usiz
             "expected an integer before the colon, such as 3:0.25",
         ));
     }
-    let value = parse_f32(value).map_err(|bad| Problem::number(at + colon + 1, value, "feature value", bad))?;
+    let value = match parse_f32(value) {
+        Ok(value) => value,
+        Err(_) if is_missing(value) => missing,
+        Err(bad) => return Err(Problem::number(at + colon + 1, value, "feature value", bad)),
+    };
     let significant = index.iter().position(|&digit| digit != b'0').map_or(&index[..0], |zeros| &index[zeros..]);
     // Numbers of more than nine digits may overflow, and are out of range like the largest of nine.
     let index = if significant.len() > 9 { 999_999_999 } else { digits(significant, 0, 0).0 as usize };
@@ -252,7 +260,7 @@ fn reject_duplicates(tail: &[u8], from: usize, end: usize) -> Result<(), Box<Pro
     let mut features = Vec::new();
     let mut at = skip_blanks(tail, from, end);
     while at < end {
-        let (index, _, after) = parse_feature(tail, at, end)?;
+        let (index, _, after) = parse_feature(tail, at, end, 0.0)?;
         features.push((index, at));
         at = skip_blanks(tail, after, end);
     }
@@ -311,7 +319,7 @@ fn token_end(tail: &[u8], at: usize, end: usize) -> usize {
 mod tests {
     use super::*;
 
-    const RULES: Rules = Rules { first_index: 1, inline_query: true, width: None };
+    const RULES: Rules = Rules { first_index: 1, inline_query: true, width: None, missing: f32::NAN, left_out: 0.0 };
 
     fn line(text: &str) -> Result<(Line, Vec<f32>), String> {
         let mut row = vec![0.0; 4];

@@ -58,10 +58,13 @@ impl TextPiece<'_> {
         let mut features = memory::zeros(cells, &what, remedy)?;
         let mut labels = memory::zeros(documents, &what, remedy)?;
         let (done, total) = (AtomicU64::new(0), Some(self.text.len() as u64));
+        let missing = self.options.null.unwrap_or(f32::NAN);
         let rules = Rules {
             first_index: self.options.first_index as usize,
             inline_query: self.options.query_file.is_none(),
             width: self.options.width,
+            missing,
+            left_out: if self.options.sparse_missing { missing } else { 0.0 },
         };
         let report = |bytes: usize| {
             let done = done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
@@ -79,7 +82,7 @@ impl TextPiece<'_> {
                 return Err(error.into());
             }
         }
-        Ok(Parsed { width, features, labels, outcomes })
+        Ok(Parsed { width, features, labels, outcomes, sparse_missing: self.options.sparse_missing })
     }
 
     /// Whether the size of the matrix is plausible for the size of the text. A width set by the user is always accepted.

@@ -173,7 +173,7 @@ impl Records for ParquetRows {
 
 /// Adds rows whose columns are `cells`, numbered from `first`.
 fn add_rows(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> Result<()> {
-    let (layout, null, start) = (sink.layout, sink.null(), sink.rows());
+    let (layout, missing, start) = (sink.layout, sink.missing(), sink.rows());
     let width = layout.features.len();
     let (features, others) = cells.split_at(width);
     let matrix = sink.add_zeros(rows);
@@ -182,7 +182,7 @@ fn add_rows(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> 
     for (column, cells) in features.iter().enumerate() {
         let Cells::Numbers(values) = cells else { continue };
         for (row, &value) in values.iter().enumerate() {
-            match cell::feature(null, cell::stored(value)) {
+            match cell::feature(missing, cell::stored(value)) {
                 Ok(value) => matrix[row * width + column] = value,
                 Err(problem) => bad.push((row, column, problem)),
             }

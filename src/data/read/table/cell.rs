@@ -1,7 +1,7 @@
 //! Parsing cells of tables, and problems with them.
 
 use crate::data::read::columns::Role;
-use crate::data::read::number::{BadNumber, parse_f32};
+use crate::data::read::number::{BadNumber, is_missing, parse_f32};
 use crate::data::read::problem::shorten;
 use crate::error::{ParseError, printable};
 
@@ -18,15 +18,12 @@ pub(in crate::data::read) enum BadCell {
     Text(String),
 }
 
-/// Words for missing values, in any case.
-const MISSING: [&[u8]; 6] = [b"", b"nan", b"na", b"n/a", b"null", b"none"];
-
 /// Parses a number in a text cell.
 pub(in crate::data::read) fn number(cell: &[u8]) -> Result<f32, BadCell> {
     let cell = cell.trim_ascii();
     match parse_f32(cell) {
         Ok(value) => Ok(value),
-        Err(_) if MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word)) => Err(BadCell::Missing),
+        Err(_) if is_missing(cell) => Err(BadCell::Missing),
         Err(BadNumber::Infinite) => Err(BadCell::Infinite),
         Err(_) if cell.eq_ignore_ascii_case(b"true") => Ok(1.0),
         Err(_) if cell.eq_ignore_ascii_case(b"false") => Ok(0.0),
@@ -42,11 +39,11 @@ pub(in crate::data::read) fn stored(value: f32) -> Result<f32, BadCell> {
     if value.is_finite() { Ok(value) } else { Err(BadCell::Infinite) }
 }
 
-/// Returns the value of a feature, with missing values replaced by `null`.
-pub(in crate::data::read) fn feature(null: Option<f32>, value: Result<f32, BadCell>) -> Result<f32, BadCell> {
-    match (value, null) {
-        (Err(BadCell::Missing), Some(null)) => Ok(null),
-        (value, _) => value,
+/// Returns the value of a feature, with missing values replaced by `missing`.
+pub(in crate::data::read) fn feature(missing: f32, value: Result<f32, BadCell>) -> Result<f32, BadCell> {
+    match value {
+        Err(BadCell::Missing) => Ok(missing),
+        value => value,
     }
 }
 
@@ -88,11 +85,6 @@ impl BadCell {
         let row = if place.unit == "row" { format!(" of row {}", place.line) } else { String::new() };
         let at = format!("column '{column}'{row}");
         let (problem, text, remedy) = match (self, place.role) {
-            (BadCell::Missing, Role::Feature) => (
-                format!("no value in {at}"),
-                String::new(),
-                "add a number, or set a value for missing features with `null` VALUE".to_owned(),
-            ),
             (BadCell::Missing, Role::Label) => (format!("no label in {at}"), String::new(), LABEL.to_owned()),
             (BadCell::Missing, _) => {
                 (format!("no id in {at}"), String::new(), "every document needs a query id".to_owned())

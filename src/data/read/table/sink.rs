@@ -23,7 +23,8 @@ pub(in crate::data::read) struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     pub(super) fn new(origin: Origin<'a>, layout: &'a Layout, options: &'a ReadOptions, before: Before<'a>) -> Self {
-        let parsed = Parsed { width: layout.features.len(), ..Parsed::default() };
+        let (width, sparse_missing) = (layout.features.len(), options.sparse_missing);
+        let parsed = Parsed { width, sparse_missing, ..Parsed::default() };
         Sink { origin, layout, options, before, parsed, block: ParsedBlock::default() }
     }
 
@@ -56,9 +57,9 @@ impl<'a> Sink<'a> {
         &mut self.parsed.features[start..]
     }
 
-    /// Returns the value for missing features.
-    pub(in crate::data::read) fn null(&self) -> Option<f32> {
-        self.options.null
+    /// Returns the value of missing features.
+    pub(in crate::data::read) fn missing(&self) -> f32 {
+        self.options.null.unwrap_or(f32::NAN)
     }
 
     /// Sets the fields other than features of a row that was added, and its line.

@@ -6,6 +6,9 @@ use crate::numeric::order::{ascending, from_ascending};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// The knot that is the median.
+pub(in crate::data::scale) const MEDIAN: usize = KNOTS / 2;
+
 /// Maximum number of sampled documents; more would not change the quantiles noticeably.
 const SAMPLE: usize = 200_000;
 /// Number of features processed at a time: those of a cache line.
@@ -19,20 +22,16 @@ const MAPPED_VALUES: usize = 1 << 25;
 pub struct SampledColumn {
     /// Sort keys of the finite values, in any order.
     pub keys: Vec<u32>,
-    /// Number of missing values (NaN).
-    pub missing: usize,
 }
 
 impl SampledColumn {
     fn with_capacity(documents: usize) -> Self {
-        SampledColumn { keys: Vec::with_capacity(documents), missing: 0 }
+        SampledColumn { keys: Vec::with_capacity(documents) }
     }
 
     pub fn push(&mut self, x: f32) {
         if x.is_finite() {
             self.keys.push(ascending(x));
-        } else if x.is_nan() {
-            self.missing += 1;
         }
     }
 }
@@ -96,7 +95,7 @@ pub(super) fn shares() -> Vec<f64> {
 }
 
 /// Computes the quantiles of a column; zeros if it has no finite values.
-pub(super) fn column_knots(SampledColumn { mut keys, .. }: SampledColumn, shares: &[f64]) -> Vec<f32> {
+pub(super) fn column_knots(SampledColumn { mut keys }: SampledColumn, shares: &[f64]) -> Vec<f32> {
     keys.sort_unstable();
     let mut knots = vec![0.0; KNOTS];
     let Some(last) = keys.len().checked_sub(1) else {

@@ -41,6 +41,11 @@ impl ColumnSummary {
         &self.quantiles
     }
 
+    /// Returns the number of documents in which each feature is missing.
+    pub fn missing_counts(&self, documents: usize) -> Vec<usize> {
+        self.plain.iter().map(|column| documents.saturating_sub(column.count as usize)).collect()
+    }
+
     pub fn to_bytes(&self) -> Vec<u8> {
         let columns = self.plain.iter().chain(&self.logs);
         let numbers = columns.flat_map(Column::numbers).flat_map(f64::to_le_bytes);

@@ -5,7 +5,7 @@ mod evaluate;
 mod peers;
 mod rewrite;
 
-use super::tree::{Branch, Child, Rule, Tree, WhenMissing};
+use super::tree::{Branch, Child, NegativeFractions, Rule, Tree, WhenMissing};
 use super::{Forest, text};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -57,7 +57,8 @@ fn value(random: &mut impl Rng) -> f32 {
 fn rule(random: &mut impl Rng) -> Rule {
     if random.random_range(0..6) == 0 {
         let categories = (0..random.random_range(0..3)).map(|_| random.random()).collect();
-        return Rule::OneOf { categories, nan_left: random.random() };
+        let fractions = [NegativeFractions::Zero, NegativeFractions::NoCategory][random.random_range(0..2)];
+        return Rule::OneOf { categories, nan_left: random.random(), fractions };
     }
     let threshold = loop {
         let value = f64::from(value(random));

@@ -2,23 +2,28 @@
 //! Elasticsearch and OpenSearch.
 //!
 //! Linear nets become `model/linear`, with a `standard` normaliser, (x - mean) / standard_deviation, or a `min_max` one
-//! for each scaled feature; constant features have weight 0. Trees become `model/xgboost+json`, in which x < threshold
-//! leads to `yes`, so thresholds are the next f32 above those of the model. The plugin computes in f32.
+//! for each scaled feature; constant features have weight 0. Scalings other than (x - a) / b become derived features, and
+//! a second file contains the feature set. Trees become `model/xgboost+json`, in which x < threshold
+//! leads to `yes`, so thresholds are the next f32 above those of the model, and NaN, a feature without a match, leads to
+//! `missing` (since version 1.5.9 for Elasticsearch). The plugin computes in f32.
 //!
 //! Nets with hidden layers become RankLib's RankNet (`model/ranklib`), whose units, including the output, are logistic:
 //! tanh(x) is 2 / (1 + exp(-2 x)) - 1, and the engine's score is 1 / (1 + exp(-c s)), which orders documents like the
 //! score s. c is 1, or less if large s would give equal scores in f32. RankLib's units are not thread-safe: use such a
 //! model in one search at a time.
 
+mod features;
+
+use super::derived::Formula;
 use super::net::Net;
 use super::numbers::short;
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::constant;
 use super::{Exported, Request};
-use crate::data::scale::{Affine, Statistic, Step};
+use crate::data::scale::{Affine, Statistic};
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, Scorer};
-use serde_json::{Map, Value, json};
+use features::FeatureSet;
+use serde_json::{Value, json};
 
 /// Maximum input of the output unit's logistic function.
 const MAX_SCORE: f64 = 4.0;
@@ -27,46 +32,68 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let model = request.model;
     let names = &request.feature_names;
     let mut note = format!("Create the model with POST _ltr/_featureset/{}/_createmodel", request.name);
+    let mut feature_set = None;
     let body = match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
-            request.affine(net.scaling)?;
-            if net.layers.len() == 1 {
-                linear(&net, names)?
+            let formula = Formula::of(request, net.scaling)?;
+            let set = FeatureSet::of(names, &formula);
+            let body = if net.layers.len() == 1 {
+                linear(&net, &formula, &set)?
             } else {
-                let (text, c) = ranknet(request, net.folded_in_double())?;
+                if let Formula::Affine(_) = formula {
+                    note += "; the feature set must list the features in the model's order";
+                }
+                let (text, c) = ranknet(request, net.folded_in_double(), &formula, &set.numbers)?;
                 note += &format!(
-                    "; the feature set must list the features in the model's order. RankLib's output unit is \
-                     logistic: its scores are 1 / (1 + exp(-{c:?} s)), in the order of the model's scores s. \
-                     RankLib's nets are not thread-safe: use the model in one search at a time"
+                    ". RankLib's output unit is logistic: its scores are 1 / (1 + exp(-{c:?} s)), in the order of the \
+                     model's scores s. RankLib's nets are not thread-safe: use the model in one search at a time"
                 );
                 json!({ "type": "model/ranklib", "definition": text })
-            }
+            };
+            feature_set = set.body;
+            body
         }
         Scorer::Trees(forest) => {
             let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
             trees.check_depth("elasticsearch")?;
+            if !trees.missing_features().is_empty() {
+                note += ". A feature without a match is a missing value, in plugin version 1.5.9 or newer";
+            }
             let trees: Vec<Value> = trees.trees.iter().map(|tree| root(tree, names)).collect();
             json!({ "type": "model/xgboost+json", "definition": text(&Value::Array(trees))? })
         }
         Scorer::Kernel(_) => return Err(request.unsupported()),
     };
     let document = json!({ "model": { "name": request.name, "model": body } });
-    let pretty = serde_json::to_string_pretty(&document).map_err(|error| Error::Record(error.to_string()))?;
-    Ok(Exported { note: note + ".", ..Exported::alone(pretty + "\n") })
+    let mut exported = Exported::alone(pretty(&document)?);
+    if let Some(body) = feature_set {
+        exported.beside = Some((".features.json", pretty(&body)?.into_bytes()));
+        note = format!(
+            "First upload the features with POST _ltr/_featureset/{}: derived features scale the raw ones. Each raw \
+             feature is the value of the field with its name: edit the file of features if the engine should compute \
+             something else. {note}",
+            request.name
+        );
+    }
+    Ok(Exported { note: note + ".", ..exported })
+}
+
+fn pretty(value: &Value) -> Result<String> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Error::Record(error.to_string()))
 }
 
 fn text(value: &Value) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Error::Record(error.to_string()))
 }
 
-fn linear(net: &Net<'_>, names: &[String]) -> Result<Value> {
-    let mut normalizers = Map::new();
-    let mut weights = Map::new();
-    for (feature, name) in names.iter().enumerate() {
-        let constant = constant(net.scaling, feature).is_some();
+fn linear(net: &Net<'_>, formula: &Formula<'_>, set: &FeatureSet) -> Result<Value> {
+    let mut normalizers = serde_json::Map::new();
+    let mut weights = serde_json::Map::new();
+    for (feature, name) in set.inputs.iter().enumerate() {
+        let constant = formula.is_constant(feature);
         weights.insert(name.clone(), json!(if constant { 0.0 } else { short(net.layers[0].weights[feature]) }));
-        if let ([Step::Affine(affine)], false) = (net.scaling, constant) {
+        if let (Formula::Affine(Some(affine)), false) = (formula, constant) {
             normalizers.insert(name.clone(), normalizer(affine, feature));
         }
     }
@@ -86,8 +113,15 @@ fn normalizer(affine: &Affine, feature: usize) -> Value {
     }
 }
 
-/// RankLib's text for a net with logistic units, and the factor of the score.
-fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
+/// RankLib's text for a net with logistic units, and the factor of the score; `numbers` are the positions of the inputs in
+/// the feature set, from 1.
+fn ranknet(request: &Request<'_>, mut net: Net<'_>, formula: &Formula<'_>, numbers: &[usize]) -> Result<(String, f64)> {
+    let units = net.layers[0].units;
+    for (feature, weights) in net.layers[0].weights.chunks_mut(units).enumerate() {
+        if formula.is_constant(feature) {
+            weights.fill(0.0);
+        }
+    }
     match net.activation {
         Some(Activation::Relu) => return Err(request.unsupported()),
         // tanh(x) = 2 logistic(2 x) - 1: double the input, double the output and subtract 1.
@@ -116,7 +150,7 @@ fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     let features = net.layers[0].inputs;
     let hidden = &net.layers[..output];
     let mut text = format!("## RankNet\n## No. of features = {features}\n## No. of hidden layers = {output}\n");
-    text += &(1..=features).map(|feature| feature.to_string()).collect::<Vec<_>>().join(" ");
+    text += &numbers.iter().map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
     text += &format!("\n{output}\n");
     hidden.iter().for_each(|layer| text += &format!("{}\n", layer.units));
     for (place, layer) in net.layers.iter().enumerate() {
@@ -153,13 +187,8 @@ fn root(tree: &PlainTree, names: &[String]) -> Value {
             Child::Branch(child) => std::mem::take(&mut nodes[child]),
             Child::Leaf(child) => leaf(child),
         });
-        let threshold = short(f64::from(branch.threshold.next_up()));
-        if threshold == f64::INFINITY {
-            // All numbers go left, and JSON has no infinity.
-            let [left, _] = children;
-            nodes[place] = left;
-            continue;
-        }
+        // If all numbers go left: JSON has no infinity.
+        let threshold = short(f64::from(branch.threshold.next_up().min(f32::MAX)));
         let (yes, no) = (children[0]["nodeid"].clone(), children[1]["nodeid"].clone());
         nodes[place] = json!({
             "nodeid": place, "depth": depths[place], "split": names[branch.feature], "split_condition": threshold,

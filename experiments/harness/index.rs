@@ -2,40 +2,46 @@
 
 use super::page::GENERATED;
 use super::papers::{PAPERS, PaperFacts};
+use super::store::Header;
 use super::verdict::{Kind, Outcome, Outcomes, Row};
-use super::{Experiment, folder_of, power, prose, store};
+use super::{Experiment, Scale, Session, folder_of, power, prose, store};
 use burnrank::internal::text::{Table, duration};
 use serde::Deserialize;
+use serde_json::Value;
 use std::fmt::Write;
-use std::path::Path;
 
 /// The parts of an experiment's results that the index and the papers' pages need.
 pub struct Entry<'a> {
     pub experiment: &'a Experiment,
     pub verdict: String,
     pub outcomes: Outcomes,
+    /// Whether the runs have other settings than the experiment has now.
+    is_earlier: bool,
     seconds: Option<f64>,
     has_results: bool,
 }
 
 impl<'a> Entry<'a> {
-    fn read(experiment: &'a Experiment, out: &Path) -> Entry<'a> {
-        let folder = folder_of(out, experiment.name);
+    fn read(experiment: &'a Experiment, session: &Session) -> Entry<'a> {
+        let folder = folder_of(&session.out, experiment.name);
         let (stored, damaged) = match store::read(&folder) {
             Ok(stored) => (stored, false),
             Err(_) => (None, true),
         };
+        let is_earlier = stored.as_ref().is_some_and(|results| is_earlier(experiment, &results.header, session));
         let outcome = stored.as_ref().map(|results| results.outcome.clone()).unwrap_or_default();
         let verdict = match (&stored, outcome["verdict"].as_str()) {
             (None, _) if damaged => "unknown: its results.json is damaged".to_owned(),
             (None, _) => "not run yet".to_owned(),
             (Some(results), None) => format!("unfinished, {} runs are done", results.runs.len()),
             (Some(results), Some(verdict)) if results.header.scale == "quick" => format!("{verdict} (quick)"),
+            (_, Some(verdict)) if is_earlier => format!("{verdict} ({EARLIER})"),
             (_, Some(verdict)) => verdict.to_owned(),
         };
         Entry {
             experiment,
             verdict,
+            is_earlier,
             seconds: stored.as_ref().and_then(|results| store::read_seconds(&folder, results)),
             has_results: stored.is_some(),
             outcomes: Outcomes::deserialize(outcome).unwrap_or_default(),
@@ -75,9 +81,29 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Mark of verdicts whose runs have other settings than the experiment has now.
+const EARLIER: &str = "earlier protocol";
+
+/// Whether results have other settings than the experiment has now, the machine aside.
+fn is_earlier(experiment: &Experiment, header: &Header, session: &Session) -> bool {
+    // Settings that depend on real data are unknown without it.
+    if session.data.is_none() && header.protocol["data"].is_string() {
+        return false;
+    }
+    let scale = if header.scale == Scale::Quick.name() { Scale::Quick } else { Scale::Paper };
+    let then = Session { scale, seed: header.seed, ..session.clone() };
+    let settings = |protocol: &Value| {
+        let mut all = protocol.clone();
+        all.as_object_mut().map(|all| all.remove("machine"));
+        all
+    };
+    experiment.whole_protocol(&then).is_ok_and(|now| settings(&now) != settings(&header.protocol))
+}
+
 /// Writes the index and the papers' pages from the stored results.
-pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
-    let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, out)).collect();
+pub fn write_index(experiments: &[Experiment], session: &Session) -> anyhow::Result<()> {
+    let out = &session.out;
+    let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, session)).collect();
     let mut page = format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{INTRODUCTION}\n\n", headline_counts(&entries));
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
@@ -91,7 +117,7 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
         }
     }
     super::write(&out.join("experiments/papers/power.md"), &power::page(&entries))?;
-    let _ = write!(page, "{READING}{}{HOW}", total(&entries));
+    let _ = write!(page, "{READING}{}{HOW}{} {DATA}", total(&entries), super::real::WHERE);
     super::write(&out.join("experiments/README.md"), &page)
 }
 
@@ -115,9 +141,16 @@ const READING: &str = "## How to read the verdicts\n\n\
 
 /// How to run the experiments.
 const HOW: &str = "## Run them\n\n`cargo run --release --bin experiments -- list` lists them; `-- NAME` runs one at full scale, \
-    `-- NAME --quick` a small version in under a minute, `-- all` all of them; interrupted ones resume. `--data DIR` (or \
-    BURNRANK_DATA) is a folder of real data, with one folder of LETOR folds per data set; claims without data are not tested. \
-    `-- all --stored` writes all reports again without running anything.\n";
+    `-- NAME --quick` a small version in under a minute, `-- all` all of them, with the time left. Interrupted ones resume, and \
+    finished ones are not repeated. `-- all --stored` writes all reports again without running anything, except those of an \
+    earlier protocol.\n\n## Your own copies of data sets\n\n";
+
+/// What a user's copy of the papers' data is used for.
+const DATA: &str = "BURNRANK_DATA=DIR is the same as --data DIR. Claims whose data are missing are not tested. With WEB10K, WEB30K or \
+    YAHOO, `cargo run --release --features trees --bin experiments -- lambdaloss-web --data DIR` runs the LambdaLoss paper's own \
+    protocol on the first fold of each: RankLib's settings (Table 3), LightGBM's settings tuned on validation queries for each loss \
+    (Table 4), and NDCG-Loss2 with LambdaMART's settings (Table 5), tested over test queries and next to the paper's numbers. \
+    WEB30K takes hours.\n";
 
 /// Total time of all experiments, if each is known.
 fn total(entries: &[Entry<'_>]) -> String {
@@ -147,7 +180,14 @@ fn headline_counts(entries: &[Entry<'_>]) -> String {
     } else {
         String::new()
     };
-    format!("{} headline claims of five papers: {}.{waiting}", outcomes.len(), parts.join(", "))
+    let earlier = entries.iter().filter(|entry| entry.is_earlier).count();
+    let earlier = match earlier {
+        0 => String::new(),
+        _ => format!(
+            " {earlier} experiments have a new protocol that has not been run: their numbers are from the earlier one."
+        ),
+    };
+    format!("{} headline claims of five papers: {}.{waiting}{earlier}", outcomes.len(), parts.join(", "))
 }
 
 /// One line per experiment; `results` is the relative path of the results.

@@ -48,6 +48,7 @@ pub use verdict::{Kind, Spread};
 use anyhow::{Context, bail};
 use burnrank::Device;
 use burnrank::internal::files::write_text;
+use burnrank::internal::text::counted;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -170,6 +171,7 @@ impl Scale {
 }
 
 /// The options of the command line.
+#[derive(Clone)]
 pub struct Session {
     pub scale: Scale,
     pub seed: u64,
@@ -204,6 +206,14 @@ impl Session {
             backend: self.backend.into(),
             protocol: experiment.whole_protocol(self)?,
         };
+        if let Some(other) = store::read(&folder)?.filter(|stored| self.stored && stored.header != header) {
+            eprintln!(
+                "{}: its report stays, of {} with an earlier protocol",
+                experiment.name,
+                counted(other.runs.len(), "run", "runs")
+            );
+            return Ok(());
+        }
         let before = match experiment.timed {
             _ if self.fresh => Before::Discard,
             true if self.stored => bail!("{}: times cannot be reported without measuring them again", experiment.name),

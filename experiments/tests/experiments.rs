@@ -4,6 +4,9 @@
 mod hard_use;
 #[path = "../../tests/support/mod.rs"]
 mod support;
+#[cfg(feature = "trees")]
+#[path = "experiments/web.rs"]
+mod web;
 
 use serde_json::Value;
 use support::{Place, Ran};

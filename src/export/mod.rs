@@ -37,7 +37,7 @@ mod solr;
 mod vespa;
 
 use crate::error::{Error, Result};
-use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported, WITHOUT_INPUTS};
+use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported};
 use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
@@ -167,12 +167,6 @@ impl Format {
         supported.map_err(|reason| self.refused(request, reason))?;
         if info.ranker.skip && !self.capability.skip {
             return Err(self.refused(request, Unsupported::Skip));
-        }
-        if !self.capability.inputs && !info.scaler.parts().is_empty() {
-            let name = self.name;
-            return Err(Error::Mismatch(format!(
-                "{name} cannot replace missing values or encode categorical features: {WITHOUT_INPUTS}, or export to onnx, c or rust"
-            )));
         }
         (self.write)(request)
     }

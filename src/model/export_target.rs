@@ -46,8 +46,6 @@ pub struct Capability {
     pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
-    /// Whether nets and kernels may replace missing values and encode categorical features.
-    pub inputs: bool,
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
     pub levels: Option<usize>,
 }
@@ -79,7 +77,6 @@ impl Capability {
         kernels: Some(Scalings::Any),
         skip: true,
         activations: &Activation::ALL,
-        inputs: true,
         levels: None,
     };
 
@@ -93,7 +90,6 @@ impl Capability {
         trees: Some(Scalings::PerDocument),
         kernels: None,
         skip: false,
-        inputs: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -150,10 +146,6 @@ words! {
     }
 }
 
-/// What to do if a format cannot replace missing values or encode categorical features.
-pub(crate) const WITHOUT_INPUTS: &str = "train with `model` trees, or give missing values a number with `null` and leave out \
-                                         `categorical`";
-
 impl ExportTarget {
     /// Returns what the export format of this target supports.
     pub const fn capability(self) -> Capability {
@@ -164,7 +156,7 @@ impl ExportTarget {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
             ExportTarget::Vespa => {
-                Capability { kernels: Some(Scalings::PerDocument), inputs: true, skip: true, ..Capability::ENGINE }
+                Capability { kernels: Some(Scalings::PerDocument), skip: true, ..Capability::ENGINE }
             }
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }

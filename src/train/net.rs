@@ -72,7 +72,7 @@ impl NetLearner {
     }
 
     /// The net that is evaluated and saved: with averaged weights, if they are averaged.
-    fn ranker(&self) -> &Ranker {
+    fn tried(&self) -> &Ranker {
         self.evaluated.as_ref().unwrap_or_else(|| &self.next.as_ref().unwrap_or(&self.now).ranker)
     }
 
@@ -103,7 +103,17 @@ impl Learner for NetLearner {
     }
 
     fn is_finite(&self) -> bool {
-        self.engine.as_ref().is_none_or(|engine| engine.is_finite(self.ranker()))
+        self.engine.as_ref().is_none_or(|engine| engine.is_finite(self.tried()))
+    }
+
+    fn ranker(&self) -> Option<Ranker> {
+        Some(self.now.ranker.valid())
+    }
+
+    fn start_from(&mut self, ranker: &Ranker) -> Result<()> {
+        self.now.ranker = ranker_from_bytes(&self.shape, ranker_to_bytes(ranker)?, &self.device)?;
+        self.best = self.now.ranker.valid();
+        Ok(())
     }
 
     fn transfers(&self) -> Option<Transfers> {
@@ -115,7 +125,7 @@ impl Learner for NetLearner {
             self.now = next;
         }
         if best {
-            self.best = self.ranker().valid();
+            self.best = self.tried().valid();
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Study {
 pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::Result<Report> {
     let main = [NDCG2, NDCG2PP].map(|loss| gap_text(&study.within(Setting::RankLib(0), loss, LAMBDARANK)));
     let mut tables = paper_tables();
-    tables.extend([ranklib_table(study), truncation_table(study), tuned_table(study), settings_table(study)]);
+    tables.extend([ranklib_table(study), tuned_table(study), settings_table(study)]);
     let mut panels = vec![
         panel(
             "RankLib's settings",
@@ -149,20 +149,6 @@ fn ranklib_table(study: &Study) -> Table {
         (0..LOSSES.len()).map(of)
     };
     study.teachers.table(title, LABELS, LAST, rows(first, "top 5").chain(rows(all_pairs, "all pairs")))
-}
-
-/// The losses of top-5 pairs on the teachers of all pairs, so that only the truncation differs.
-fn truncation_table(study: &Study) -> Table {
-    let [first, all_pairs] = [0, 1].map(Setting::RankLib);
-    let mut table = Table::titled(
-        "Here, RankLib's settings: test NDCG@5 of top-5 pairs minus that of all pairs, points, same teachers:",
-        &["loss", "difference"],
-    );
-    for loss in [LAMBDARANK, NDCG2, NDCG2PP] {
-        let gaps = study.teachers.difference(arm_of(first, loss), arm_of(all_pairs, loss));
-        table.row([LOSSES[loss].name.into(), gap_text(&gaps)]);
-    }
-    table
 }
 
 fn tuned_table(study: &Study) -> Table {

@@ -132,8 +132,8 @@ impl<'a> TrainingData<'a> {
     /// Applies a fitted scaler to queries of data that [`TrainConfig::check_pairs`] has accepted.
     ///
     /// [`TrainConfig::check_pairs`]: crate::setting::TrainConfig::check_pairs
-    pub(crate) fn with_scaler(scaler: Scaler, train: Dataset, valid: Dataset) -> Result<Self> {
-        check(&train, &valid)?;
+    pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {
+        check(train, valid)?;
         Ok(TrainingData { has_pairs: true, ..Self::scaled(scaler, train.into(), valid.into())? })
     }
 

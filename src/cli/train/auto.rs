@@ -130,13 +130,9 @@ fn candidates(selection: &AutoReport) -> Table {
 /// How the table was computed, and the certainty of the choice.
 fn certainty(metric: &str, selection: &AutoReport) -> String {
     let cut = if selection.cut_short { " Model selection was cut short." } else { "" };
-    let screened = match selection.screened.len() {
-        0 => String::new(),
-        n => format!(" Not listed: {n} settings that were clearly worse on a sample of the queries."),
-    };
     let columns = format!(
         "difference: {metric} minus that of the selected setting, on their common runs and queries; error: its standard \
-         error; *: part of the model.{screened}"
+         error; *: part of the model."
     );
     let Some(runner_up) = &selection.runner_up else {
         return format!("{columns} All settings are part of the model.{cut}");

@@ -3,7 +3,7 @@
 use crate::data::scale::ScaleKind;
 use crate::metric::Summary;
 use crate::model::{Activation, Architecture, Model};
-use crate::setting::{GROWS_TREES, Method, Skip, TrainConfig, TreeSettings};
+use crate::setting::{GROWS_TREES, Method, TrainConfig, TreeSettings};
 
 /// A configuration, its runs so far, and the metric of each query that they were evaluated on.
 #[derive(Debug, Clone)]
@@ -72,8 +72,7 @@ impl Candidate {
             Architecture::Linear => format!("linear, lr {learning_rate}, {scaling}"),
             Architecture::Mlp { hidden, activation } => {
                 let units = hidden.iter().map(usize::to_string).collect::<Vec<_>>().join("+");
-                let skip = if self.config.skip == Skip::Linear { " with skip" } else { "" };
-                format!("{units} {activation} units{skip}, lr {learning_rate}, {scaling}")
+                format!("{units} {activation} units, lr {learning_rate}, {scaling}")
             }
             Architecture::Trees { leaves, .. } => format!("trees of {leaves} leaves, shrinkage {learning_rate}"),
             other => other.to_string(),
@@ -92,14 +91,6 @@ const NETS: [Net; 5] = [
     (0.01, Some((32, Activation::Relu)), 2000, 30),
     (0.01, Some((16, Activation::Tanh)), 2000, 30),
 ];
-/// Learning rate and number of hidden layers of nets on encoded features, with 64 relu units per layer, a skip connection and
-/// averaged weights; without hidden layers they are linear.
-const ENCODED: [(f64, usize); 1] = [(0.0005, 2)];
-/// Decay of averaged weights.
-const DECAY: f64 = 0.99;
-/// Below this number of queries, batches of nets on encoded features have half of the usual number.
-const FEW_QUERIES: usize = 200;
-
 /// Shrinkage and number of leaves of trees.
 const TREES: [(f64, usize); 2] = [(0.1, 7), (0.05, 31)];
 
@@ -114,18 +105,6 @@ pub(super) fn configs(base: &TrainConfig, scaling: Option<ScaleKind>, queries: u
         let config = TrainConfig { architecture, method: Method::Gradient, learning_rate, scaling, ..base.clone() };
         config.lasting(queries, updates, epochs)
     };
-    let encoded = |(learning_rate, layers): (f64, usize)| {
-        let architecture = match layers {
-            0 => Architecture::Linear,
-            _ => Architecture::Mlp { hidden: vec![64; layers], activation: Activation::Relu },
-        };
-        let (batch, scaling) = (base.batch_queries, ScaleKind::Piecewise);
-        let batch_queries = if queries < FEW_QUERIES { batch.div_ceil(2) } else { batch };
-        let skip = if layers == 0 { Skip::None } else { Skip::Linear };
-        let config = TrainConfig { architecture, method: Method::Gradient, learning_rate, scaling, ..base.clone() };
-        let config = TrainConfig { batch_queries, skip, average_weights: DECAY, ..config }.lasting(queries, 2000, 10);
-        TrainConfig { patience: 8, ..config }
-    };
     let trees = |(learning_rate, leaves): (f64, usize)| TrainConfig {
         architecture: Architecture::Trees { trees: 300, leaves },
         method: Method::Boosting(TreeSettings { feature_fraction: 0.5, subsample: 0.8, ..TreeSettings::default() }),
@@ -138,8 +117,6 @@ pub(super) fn configs(base: &TrainConfig, scaling: Option<ScaleKind>, queries: u
     let nets = NETS.into_iter().flat_map(|shape| scalings.iter().map(move |&scaling| net(scaling, shape)));
     // Trees depend only on the order of values, so per-document scalings have no effect.
     let grown = GROWS_TREES && scaling.is_none_or(|scaling| !scaling.is_per_query());
-    let has_encoded = scaling.is_none_or(|scaling| scaling == ScaleKind::Piecewise);
-    let nets = nets.chain(ENCODED.into_iter().filter(|_| has_encoded).map(encoded));
     let all = nets.chain(TREES.into_iter().filter(|_| grown).map(trees));
     all.filter(|config| config.check_target().is_ok()).collect()
 }

@@ -4,7 +4,6 @@
 //! - The training queries are split into five parts. A run is trained on four of them and evaluated on the fifth, and on the
 //!   validation queries if there are any. Its epoch is chosen on one half of these queries and evaluated on the other, and vice versa
 //!   ([`CrossEvaluator`]). A candidate is thus evaluated on all queries, even if there are only twenty.
-//! - With many training queries, candidates that are clearly worse on samples of the queries are dropped first ([screening](screen)).
 //! - Each of five rounds holds out another part. A candidate that is worse than the best by more than two standard errors of the
 //!   paired difference is dropped from further rounds.
 //! - Among the remaining candidates, the [choice](choice) prefers simpler ones if the difference may be due to chance. The models of
@@ -14,7 +13,6 @@ mod candidate;
 mod choice;
 mod report;
 mod rotation;
-mod screen;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +20,7 @@ use super::candidate::train_evaluated;
 use super::estimate::{CrossEvaluator, Halves};
 use super::parallel;
 use crate::analysis::significance::Better;
-use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::scale::ScaleKind;
 use crate::data::{Dataset, Preprocessing};
 use crate::error::{Error, Result};
 use crate::internal::hash::Hasher;
@@ -101,10 +99,9 @@ impl Auto {
         on: &(dyn Fn(AutoProgress) + Sync),
     ) -> Result<(Model, AutoReport)> {
         let selection = Selection::new(self, train, valid, device, stop, on)?;
-        let (configs, screened) = selection.screened()?;
-        let (candidates, cut_short) = selection.run(configs)?;
+        let (candidates, cut_short) = selection.run(selection.configs())?;
         let chosen = selection.choose(&candidates)?;
-        let report = AutoReport { screened, ..AutoReport::of(selection.better, &candidates, &chosen, cut_short) };
+        let report = AutoReport::of(selection.better, &candidates, &chosen, cut_short);
         let finish = if cut_short { Finish::Stopped } else { Finish::Epochs };
         Ok((selection.model(&candidates, &chosen.members, &report, finish)?, report))
     }
@@ -142,7 +139,6 @@ struct Selection<'a> {
     better: Better,
     began: Instant,
     rotations: Vec<Rotation>,
-    scalers: Mutex<HashMap<Preprocessing, Arc<Scaler>>>,
 }
 
 /// Result of a run: the model of its best epoch and the metric of each query it was evaluated on; `None` if it was stopped.
@@ -164,13 +160,7 @@ impl<'a> Selection<'a> {
         let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), auto.base.seed)?;
         let metric = metric::parse(&auto.base.metric)?;
         let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
-        let (began, scalers) = (Instant::now(), Mutex::default());
-        Ok(Selection { auto, train, valid, device, stop, on, metric, better, began, rotations, scalers })
-    }
-
-    /// Counts the time limit from an earlier start.
-    fn since(self, began: Instant) -> Self {
-        Selection { began, ..self }
+        Ok(Selection { auto, train, valid, device, stop, on, metric, better, began: Instant::now(), rotations })
     }
 
     /// All configurations to try.
@@ -240,10 +230,11 @@ impl<'a> Selection<'a> {
         // A mapped file is scaled while reading; the evaluation data is joined in memory.
         let copied = if self.train.is_mapped() { 0 } else { train };
         let copy = memory::bytes_of::<f32>(copied.saturating_add(evaluated).saturating_mul(width));
-        let kinds: BTreeSet<&str> = configs().map(|config| config.scaling.name()).collect();
-        // A copy of the parts per scaling, and the evaluation data a second time while it is joined.
+        let kinds: BTreeSet<&str> =
+            configs().filter(|config| config.scaling != ScaleKind::None).map(|config| config.scaling.name()).collect();
+        // The parts, one copy of them per scaling, and the evaluation data a second time while it is joined.
         let joined = memory::bytes_of::<f32>(evaluated.saturating_mul(width));
-        let copies = copy.saturating_mul(kinds.len() as u64).saturating_add(joined);
+        let copies = copy.saturating_mul(1 + kinds.len() as u64).saturating_add(joined);
         let workers = rayon::current_num_threads().min(places.len());
         let trees = configs().filter(|config| matches!(config.method, Method::Boosting(_))).count().min(workers);
         let bins = boosting_bytes(train, width, TreeSettings::default().bins).saturating_mul(trees as u64);
@@ -252,17 +243,6 @@ impl<'a> Selection<'a> {
             "the copies of the data for model selection",
             "set a model, such as `model` linear, or a scaling, such as `scale` quantile",
         )
-    }
-
-    /// The inputs of candidates, fitted once to all training queries.
-    fn scaler(&self, rules: &Preprocessing) -> Result<Arc<Scaler>> {
-        let mut scalers = self.scalers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(scaler) = scalers.get(rules) {
-            return Ok(scaler.clone());
-        }
-        let scaler = Arc::new(rules.fit_for(self.train, self.valid.as_slice())?);
-        scalers.insert(rules.clone(), scaler.clone());
-        Ok(scaler)
     }
 
     /// Runs each of these candidates once. Returns whether all runs were completed.
@@ -275,16 +255,14 @@ impl<'a> Selection<'a> {
         round: usize,
     ) -> Result<bool> {
         self.ask(candidates, places, rotation)?;
-        let evaluated = rotation.held.len() + self.valid.map_or(0, Dataset::n_queries);
-        let halves = Halves::new(evaluated, seed)?;
+        let parts = rotation.data(self.train, self.valid)?;
+        let halves = Halves::new(parts[1].n_queries(), seed)?;
         let mut scaled: HashMap<Preprocessing, Arc<TrainingData<'_>>> = HashMap::new();
         for &place in places {
             let rules = candidates[place].config.preprocessing(self.train)?;
             if !scaled.contains_key(&rules) {
-                let scaler = self.scaler(&rules)?;
-                // Each scaling has a copy of its own, which is scaled in place.
-                let [train, valid] = rotation.data(self.train, self.valid)?;
-                let data = TrainingData::with_scaler((*scaler).clone(), train, valid)?;
+                let scaler = rules.fit_for(self.train, self.valid.as_slice())?;
+                let data = TrainingData::with_scaler(scaler, &parts[0], &parts[1])?;
                 scaled.insert(rules, Arc::new(data));
             }
         }

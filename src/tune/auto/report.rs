@@ -20,9 +20,6 @@ pub struct AutoReport {
     pub runner_up: Option<RunnerUp>,
     /// Whether the selection ended early: at the time limit, or stopped by the caller.
     pub cut_short: bool,
-    /// Settings that were dropped because they were clearly worse on a sample of the queries.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub screened: Vec<String>,
 }
 
 /// A candidate configuration.
@@ -128,7 +125,6 @@ impl AutoReport {
                 standard_error: lead.standard_error,
             }),
             cut_short,
-            screened: Vec::new(),
         }
     }
 }

@@ -111,6 +111,12 @@ impl Model {
         json(&self.0.info)
     }
 
+    /// Number of features of a document.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.info.n_features()
+    }
+
     /// Whether scores depend on the other documents of a query.
     #[getter]
     fn needs_queries(&self) -> bool {
@@ -144,8 +150,8 @@ impl Model {
         {
             return Ok(None);
         }
-        let blank =
-            Dataset::new(shape.features, vec![0.0; shape.features], vec![0.0], vec![(String::new(), 1)]).or_raise()?;
+        let width = self.n_features();
+        let blank = Dataset::new(width, vec![0.0; width], vec![0.0], vec![(String::new(), 1)]).or_raise()?;
         let importance = feature_importance(&self.0, &self.0.scaled(blank).or_raise()?).or_raise()?;
         Ok(Some((importance.kind.to_string(), importance.values)))
     }

@@ -94,7 +94,7 @@ fn run(args: Args) -> anyhow::Result<()> {
     let chosen: Vec<&Experiment> = match names.as_slice() {
         ["list"] => return harness::list(&all),
         ["processes", rest @ ..] => return processes::run(rest, args.child.as_deref(), args.quick, &out),
-        ["index"] => return harness::write_index(&all, &out),
+        ["index"] => vec![],
         ["per-query", names @ ..] => {
             return named(&all, names)?
                 .into_iter()
@@ -125,9 +125,12 @@ fn run(args: Args) -> anyhow::Result<()> {
             eprintln!("[{}]", progress.words(place));
         }
         session.run(experiment)?;
-        harness::write_index(&all, &session.out)?;
+        harness::write_index(&all, &session)?;
     }
-    Ok(())
+    match names.as_slice() {
+        ["index"] => harness::write_index(&all, &session),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the experiments with these names.

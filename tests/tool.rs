@@ -22,6 +22,8 @@ mod import;
 mod libraries;
 #[path = "tool/like.rs"]
 mod like;
+#[path = "tool/missing.rs"]
+mod missing;
 #[path = "tool/report.rs"]
 mod report;
 mod support;

@@ -119,7 +119,7 @@ pub fn poincare(session: &Session) -> anyhow::Result<Checked> {
     let corners = [[0.3, -0.2, 0.9, 0.5], [1.3, 0.1, -0.4, 0.2], [-0.8, 0.7, 0.6, -1.0]];
     let (off, around) = potential_errors(&at, &corners, 50);
     let ours = format!(
-        "{FIELDS} fields of symmetric Jacobian (largest asymmetry {:.0e}): the built cost's slope is off by at most \
+        "{FIELDS} fields of symmetric Jacobian (largest asymmetry {:.0e}): the gradient of the constructed cost is off by at most \
          {:.0e}, work around a triangle at most {:.0e}; {FIELDS} others (smallest asymmetry {:.2}): off by at least \
          {:.1e}; RankNet's: {off:.0e} and {around:.0e}",
         closed[0], closed[1], closed[2], open[0], open[1]
@@ -175,7 +175,7 @@ struct ConstantLambdas {
 
 impl LambdaField for ConstantLambdas {
     fn name(&self) -> String {
-        "pushes".into()
+        "constant lambdas".into()
     }
 
     fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {
@@ -212,7 +212,7 @@ pub fn piecewise_constant_has_a_cost(_: &Session) -> anyhow::Result<Checked> {
     let sideways = ranked.crossings.iter().map(|crossing| crossing.sideways).fold(0.0, f64::max);
     let has = |report: &FieldReport| report.potential == Potential::Conservative;
     let ours = format!(
-        "pushes of size 1 have a cost: {}; pushes that depend on ranks have one: {} (where two documents tie they \
+        "lambdas of size 1 have a cost: {}; lambdas that depend on ranks have one: {} (where two documents tie they \
          jump by {sideways:.2} in directions that no continuous cost explains)",
         has(&plain),
         has(&ranked)

@@ -75,7 +75,7 @@ pub fn smooth_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
         MARGINS.iter().zip(jumps).map(|(delta, jump)| format!("{jump:.2} at margin {delta}")).collect();
     Checked::new(
         jumps.iter().all(|jump| *jump < 1e-9),
-        format!("the force jumps where the pair ties: {}", ours.join(", ")),
+        format!("the lambda jumps where the pair ties: {}", ours.join(", ")),
     )
 }
 
@@ -108,7 +108,7 @@ pub fn convex_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
     let ours: Vec<String> = checks
         .iter()
         .map(|(delta, bulge, convex)| {
-            format!("{delta}: {} (cost less chord {bulge:+.3})", if *convex { "convex" } else { "not convex" })
+            format!("{delta}: {} (cost minus chord {bulge:+.3})", if *convex { "convex" } else { "not convex" })
         })
         .collect();
     Checked::new(checks.iter().all(|(_, bulge, convex)| *convex && *bulge <= 1e-12), ours.join("; "))

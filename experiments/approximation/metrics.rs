@@ -185,7 +185,7 @@ pub const TOP: f64 = 10.0;
 
 pub fn discounting_cost_meets_eq_23(_: &Session) -> anyhow::Result<Checked> {
     let [soft, ranknet] = [soft_wta(TOP), gradients("ranknet", TOP)?].map(|[first, second]| first / second);
-    let ours = format!("first slope over second: smooth WTA {soft:.3e}, RankNet {ranknet:.3e}");
+    let ours = format!("first gradient over second: smooth WTA {soft:.3e}, RankNet {ranknet:.3e}");
     Checked::new(soft >= MUCH && ranknet < 1.0, ours)
 }
 
@@ -198,7 +198,7 @@ pub fn lambdarank_meets_eq_23(_: &Session) -> anyhow::Result<Checked> {
     let ours: Vec<String> = ratios.iter().map(|(name, ratio)| format!("{name} {ratio:.3}")).collect();
     Checked::new(
         ratios.iter().all(|(_, ratio)| *ratio >= MUCH),
-        format!("first slope over second: {}", ours.join(", ")),
+        format!("first gradient over second: {}", ours.join(", ")),
     )
 }
 

@@ -2,40 +2,46 @@
 
 use super::page::GENERATED;
 use super::papers::{PAPERS, PaperFacts};
+use super::store::Header;
 use super::verdict::{Kind, Outcome, Outcomes, Row};
-use super::{Experiment, folder_of, power, prose, store};
+use super::{Experiment, Scale, Session, folder_of, power, prose, store};
 use burnrank::internal::text::{Table, duration};
 use serde::Deserialize;
+use serde_json::Value;
 use std::fmt::Write;
-use std::path::Path;
 
 /// The parts of an experiment's results that the index and the papers' pages need.
 pub struct Entry<'a> {
     pub experiment: &'a Experiment,
     pub verdict: String,
     pub outcomes: Outcomes,
+    /// Whether the runs have other settings than the experiment has now.
+    is_earlier: bool,
     seconds: Option<f64>,
     has_results: bool,
 }
 
 impl<'a> Entry<'a> {
-    fn read(experiment: &'a Experiment, out: &Path) -> Entry<'a> {
-        let folder = folder_of(out, experiment.name);
+    fn read(experiment: &'a Experiment, session: &Session) -> Entry<'a> {
+        let folder = folder_of(&session.out, experiment.name);
         let (stored, damaged) = match store::read(&folder) {
             Ok(stored) => (stored, false),
             Err(_) => (None, true),
         };
+        let is_earlier = stored.as_ref().is_some_and(|results| is_earlier(experiment, &results.header, session));
         let outcome = stored.as_ref().map(|results| results.outcome.clone()).unwrap_or_default();
         let verdict = match (&stored, outcome["verdict"].as_str()) {
             (None, _) if damaged => "unknown: its results.json is damaged".to_owned(),
             (None, _) => "not run yet".to_owned(),
             (Some(results), None) => format!("unfinished, {} runs are done", results.runs.len()),
             (Some(results), Some(verdict)) if results.header.scale == "quick" => format!("{verdict} (quick)"),
+            (_, Some(verdict)) if is_earlier => format!("{verdict} ({EARLIER})"),
             (_, Some(verdict)) => verdict.to_owned(),
         };
         Entry {
             experiment,
             verdict,
+            is_earlier,
             seconds: stored.as_ref().and_then(|results| store::read_seconds(&folder, results)),
             has_results: stored.is_some(),
             outcomes: Outcomes::deserialize(outcome).unwrap_or_default(),
@@ -75,9 +81,29 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Mark of verdicts whose runs have other settings than the experiment has now.
+const EARLIER: &str = "earlier protocol";
+
+/// Whether results have other settings than the experiment has now, the machine aside.
+fn is_earlier(experiment: &Experiment, header: &Header, session: &Session) -> bool {
+    // Settings that depend on real data are unknown without it.
+    if session.data.is_none() && header.protocol["data"].is_string() {
+        return false;
+    }
+    let scale = if header.scale == Scale::Quick.name() { Scale::Quick } else { Scale::Paper };
+    let then = Session { scale, seed: header.seed, ..session.clone() };
+    let settings = |protocol: &Value| {
+        let mut all = protocol.clone();
+        all.as_object_mut().map(|all| all.remove("machine"));
+        all
+    };
+    experiment.whole_protocol(&then).is_ok_and(|now| settings(&now) != settings(&header.protocol))
+}
+
 /// Writes the index and the papers' pages from the stored results.
-pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
-    let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, out)).collect();
+pub fn write_index(experiments: &[Experiment], session: &Session) -> anyhow::Result<()> {
+    let out = &session.out;
+    let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, session)).collect();
     let mut page = format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{INTRODUCTION}\n\n", headline_counts(&entries));
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
@@ -154,7 +180,14 @@ fn headline_counts(entries: &[Entry<'_>]) -> String {
     } else {
         String::new()
     };
-    format!("{} headline claims of five papers: {}.{waiting}", outcomes.len(), parts.join(", "))
+    let earlier = entries.iter().filter(|entry| entry.is_earlier).count();
+    let earlier = match earlier {
+        0 => String::new(),
+        _ => format!(
+            " {earlier} experiments have a new protocol that has not been run: their numbers are from the earlier one."
+        ),
+    };
+    format!("{} headline claims of five papers: {}.{waiting}{earlier}", outcomes.len(), parts.join(", "))
 }
 
 /// One line per experiment; `results` is the relative path of the results.

@@ -171,6 +171,7 @@ impl Scale {
 }
 
 /// The options of the command line.
+#[derive(Clone)]
 pub struct Session {
     pub scale: Scale,
     pub seed: u64,

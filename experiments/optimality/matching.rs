@@ -12,9 +12,9 @@ use crate::harness::{
     Claim, Control, Evidence, Execution, Experiment, Headline, Job, Packed, Paper, Report, Runs, Scale, Session, Test,
     Tested, Ticker, claims, evidence,
 };
-use burnrank::Dataset;
 use burnrank::analysis::significance::{holm, t_test};
 use burnrank::internal::text::{Table, p_value};
+use burnrank::{Dataset, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -211,7 +211,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         jobs,
         |_, seed| data(FEATURES, seed),
         queries,
-        |cell, sets, seed, ticker| run_cell(&sizes, cell, sets, seed, ticker),
+        |cell, sets, seed, ticker| run_cell(&sizes, cell, sets, (seed, &execution.session.device), ticker),
     )?;
     report(execution, &sizes, &runs)
 }
@@ -220,11 +220,11 @@ fn run_cell(
     sizes: &Sizes,
     cell: &Cell,
     [test, valid, train]: &[Dataset; 3],
-    seed: u64,
+    start: (u64, &Device),
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<NetResult> {
     let (objective, metric) = (cell.training.objective()?, cell.training.metric);
-    let (record, trained) = train_two_layer(&objective, metric, &sizes.schedule, seed, [train, valid], ticker)?;
+    let (record, trained) = train_two_layer((&objective, metric), &sizes.schedule, start, [train, valid], ticker)?;
     let (test, means) = test_values(&trained.best, test)?;
     Ok(NetResult { record, valid: trained.valid, test, means })
 }

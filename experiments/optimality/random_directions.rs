@@ -4,8 +4,8 @@ use super::descent::Net;
 use super::setting::PaperMetric;
 use crate::harness::finding::{no_share, outside};
 use anyhow::Context;
+use burnrank::Dataset;
 use burnrank::analysis::optimality::{COARSE_STEPS, CertifyOptions, FINE_STEPS, certify};
-use burnrank::{Dataset, Device};
 use serde::{Deserialize, Serialize};
 
 /// Differences of means below this are rounding errors.
@@ -65,9 +65,8 @@ pub fn try_directions(
     train: &Dataset,
     metric: PaperMetric,
     (stages, seed, Steps { lengths, relative }): (&[usize], u64, Steps),
-    device: &Device,
 ) -> anyhow::Result<Directions> {
-    let (ranker, metric) = (net.ranker(device)?, metric.parse()?);
+    let (ranker, metric) = (net.ranker()?, metric.parse()?);
     let mut result = None;
     for &directions in stages {
         let options = CertifyOptions {
@@ -78,7 +77,7 @@ pub fn try_directions(
             seed: seed.wrapping_add(1 << 32),
             ..CertifyOptions::default()
         };
-        let certificate = certify(&ranker, train, &*metric, device, &options, &mut |_| ())?;
+        let certificate = certify(&ranker, train, &*metric, &net.device, &options, &mut |_| ())?;
         let (value, report) = (certificate.value, &certificate.reports[0]);
         let changes: Vec<Vec<f64>> =
             report.curves.iter().map(|curve| curve.iter().map(|at| at - value).collect()).collect();

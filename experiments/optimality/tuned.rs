@@ -1,6 +1,6 @@
 //! Training with the learning rate chosen on validation queries, with the same grid for everything that is compared.
 
-use super::descent::{Net, Plan, Trained, Updates, descend};
+use super::descent::{Net, Plan, Sets, Trained, Updates, descend};
 use super::setting::{METRICS, PaperMetric};
 use crate::harness::finding::{no_epoch, no_learning_rate, no_share};
 use crate::harness::trainings::{self, Went};
@@ -8,7 +8,7 @@ use crate::harness::tuning::{Tuned, tune};
 use crate::harness::units::mean;
 use crate::harness::{NetShape, Packed, Ticker};
 use burnrank::internal::text::{Table, number};
-use burnrank::{Dataset, Metric, Objective};
+use burnrank::{Dataset, Device, Objective};
 use serde::{Deserialize, Serialize};
 
 /// Grid of learning rates and length of training.
@@ -44,19 +44,29 @@ pub const PATIENT: Schedule = Schedule {
     keep: &[],
 };
 
+/// Initial weights and updates of a net.
+#[derive(Clone, Copy)]
+pub struct Start<'a> {
+    pub shape: NetShape,
+    pub seed: u64,
+    pub updates: Updates,
+    pub device: &'a Device,
+}
+
 /// Chooses the learning rate by the best validation value of the first epochs, then trains with it.
 pub fn train_tuned(
-    (objective, metric): (&Objective, &dyn Metric),
+    (objective, metric): (&Objective, PaperMetric),
     schedule: &Schedule,
-    (shape, seed, updates): (NetShape, u64, Updates),
+    Start { shape, seed, updates, device }: Start<'_>,
     [train, valid]: [&Dataset; 2],
     (ticker, share): (&Ticker<'_>, [f64; 2]),
 ) -> anyhow::Result<(Tuned, Trained)> {
     let Schedule { restart, starts, constant, frozen, search_epochs, epochs, keep, .. } = *schedule;
+    let sets = Sets::new(train, valid)?;
     let go = |learning_rate: f64, epochs: usize, tick: &mut dyn FnMut(f64)| {
         let plan =
             Plan { objective, metric, learning_rate, updates, epochs, restart, constant, frozen, starts, seed, keep };
-        descend(&plan, Net::random(train.n_features(), shape, seed), train, valid, tick)
+        descend(&plan, Net::random(train.n_features(), shape, seed, device), &sets, tick)
     };
     let expected = (schedule.learning_rates.len() * search_epochs) as f64;
     let search_share = expected / (expected + epochs as f64);
@@ -75,16 +85,14 @@ pub fn train_tuned(
 
 /// Trains a two-layer net with one update per query.
 pub fn train_two_layer(
-    objective: &Objective,
-    metric: PaperMetric,
+    (objective, metric): (&Objective, PaperMetric),
     schedule: &Schedule,
-    seed: u64,
+    (seed, device): (u64, &Device),
     sets: [&Dataset; 2],
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<(TrainingRecord, Trained)> {
-    let metric = metric.parse()?;
-    let how = (NetShape::TwoLayer, seed, Updates::PerQuery);
-    let (tuned, trained) = train_tuned((objective, &*metric), schedule, how, sets, (ticker, [0.0, 1.0]))?;
+    let start = Start { shape: NetShape::TwoLayer, seed, updates: Updates::PerQuery, device };
+    let (tuned, trained) = train_tuned((objective, metric), schedule, start, sets, (ticker, [0.0, 1.0]))?;
     Ok((TrainingRecord::new(tuned, &trained), trained))
 }
 
@@ -112,7 +120,7 @@ pub struct TrainingRecord {
 
 impl TrainingRecord {
     pub fn new(Tuned { best: learning_rate, trials, at_edge }: Tuned, trained: &Trained) -> TrainingRecord {
-        TrainingRecord { learning_rate, trials, at_edge, best_epoch: trained.best_epoch, epochs: trained.epochs.len() }
+        TrainingRecord { learning_rate, trials, at_edge, best_epoch: trained.best_epoch, epochs: trained.pairs.len() }
     }
 
     /// Why no training run can have this record, or `None` if it is plausible.

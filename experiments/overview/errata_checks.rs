@@ -210,8 +210,8 @@ pub fn lambdaloss_eq_9(_: &Session) -> anyhow::Result<Checked> {
     let (first, second) = (slope(&|x| eq_9(x).0), slope(&|x| eq_9(x).1));
     let at = eq_9(0.0);
     let ours = format!(
-        "one sample of one pair at equal scores: first line {:.1}, second {:.1}; slopes {first:.3} and {second:.3}: \
-         minimising the second line pushes the relevant document down",
+        "one sample of one pair at equal scores: first line {:.1}, second {:.1}; derivatives {first:.3} and {second:.3}: \
+         minimising the second line ranks the relevant document lower",
         at.0, at.1
     );
     Checked::new((first + second).abs() < 1e-9 && first < 0.0 && second > 0.0 && at == (1.0, -1.0), ours)

@@ -204,7 +204,7 @@ pub fn bounded_slope(_: &Session) -> anyhow::Result<Checked> {
     let slope = |p: f64, o: f64| (probability(o) - p).abs();
     let most =
         [0.0, 0.5, 1.0].iter().flat_map(|&p| steps(-50.0, 50.0, 1000).map(move |o| slope(p, o))).fold(0.0, f64::max);
-    Checked::new(most <= 1.0, format!("largest slope {most:.4}; a squared error's at -50 is {}", 2.0 * 51.0))
+    Checked::new(most <= 1.0, format!("largest gradient {most:.4}; a squared error's at -50 is {}", 2.0 * 51.0))
 }
 
 pub fn theorem_at_certainty(_: &Session) -> anyhow::Result<Checked> {

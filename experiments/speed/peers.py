@@ -393,7 +393,10 @@ def run_peer(peer, options):
     """In the peer's own process: what libraries print goes to stderr, our lines alone to stdout."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    os.environ |= {"OMP_NUM_THREADS": str(options.threads), "JAX_PLATFORMS": "cpu"}
+    os.environ |= {"OMP_NUM_THREADS": str(options.threads), "JAX_PLATFORMS": "cpu",
+                   # A second run does not compile again.
+                   "JAX_COMPILATION_CACHE_DIR": os.path.join(sys.prefix, "jax-cache"),
+                   "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     try:
         modules = [importlib.import_module(name) for name in MODULES[peer]]
     except Exception as error:

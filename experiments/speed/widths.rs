@@ -48,7 +48,7 @@ pub fn measure(
         anyhow::Ok(pool.install(|| epoch::measure(config, data, &execution.session.device, patience))?.timing)
     };
     for units in WIDTHS {
-        for batch in BATCHES.map(|batch| batch.min(data.n_queries())) {
+        for batch in BATCHES {
             let all = rayon::current_num_threads();
             let mut timing = time(units, batch, all)?;
             for peer in &mut *peers {

@@ -8,6 +8,10 @@ use pyo3::{PyErr, PyResult};
 /// Words that cannot be names of Python arguments.
 const RESERVED: [&str; 1] = ["for"];
 
+/// Remedies that name inputs of the command-line tool, and those of the estimator.
+const REMEDIES: [(&str, &str); 2] =
+    [("set `valid` to a file", "pass `eval_set`"), ("exclude it with `drop`", "drop it:")];
+
 /// Returns the keyword argument of a setting: `batch_queries` for `batch-queries`.
 pub fn argument(key: &str) -> String {
     let name = key.replace('-', "_");
@@ -56,6 +60,7 @@ fn message(error: &Error) -> String {
         Error::Setting { key, .. } => text.strip_prefix(key).map(|rest| argument(key) + rest).unwrap_or(text),
         _ => text,
     };
+    let text = REMEDIES.iter().fold(text, |text, (theirs, ours)| text.replace(theirs, ours));
     let parts = text.split('`').enumerate().map(|(place, part)| match place % 2 {
         1 if SETTINGS.iter().any(|row| row.key == part) => argument(part),
         _ => part.to_owned(),

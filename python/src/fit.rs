@@ -302,7 +302,7 @@ fn train_epochs(
 ) -> Result<(burnrank::Model, Option<String>)> {
     config.check_labels(&splits.train.data)?;
     let metrics = report_metrics(&config.metric)?;
-    let data = splits.training_data(config.scaling)?;
+    let data = splits.training_data(&config)?;
     let mut run = Ensemble::of(&config, plan.members, &data, &[], device)?.with_stop(&link.stop);
     if let Some(function) = &plan.metric {
         let metric: Arc<dyn Metric> = Arc::new(PythonMetric(function.clone()));

@@ -79,9 +79,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    let shape = &model.info.ranker;
-    let features = counted(shape.features, "feature", "features");
-    let mut text = format!("{}: {}, {}, {features}\n", files.join(", "), args.format, shape.architecture);
+    let features = counted(model.info.n_features(), "feature", "features");
+    let architecture = &model.info.ranker.architecture;
+    let mut text = format!("{}: {}, {}, {features}\n", files.join(", "), args.format, architecture);
     if !exported.note.is_empty() {
         text += &prose::paragraph(&exported.note);
     }

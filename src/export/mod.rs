@@ -37,7 +37,7 @@ mod solr;
 mod vespa;
 
 use crate::error::{Error, Result};
-use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported, WITHOUT_INPUTS};
+use crate::model::{Architecture, Capability, ExportTarget, Model, Unsupported};
 use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
@@ -165,12 +165,6 @@ impl Format {
         let info = &request.model.info;
         let supported = self.capability.check(&info.ranker.architecture, info.scaler.kind());
         supported.map_err(|reason| self.refused(request, reason))?;
-        if !self.capability.inputs && !info.scaler.parts().is_empty() {
-            let name = self.name;
-            return Err(Error::Mismatch(format!(
-                "{name} cannot replace missing values or encode categorical features: {WITHOUT_INPUTS}, or export to onnx, c or rust"
-            )));
-        }
         (self.write)(request)
     }
 

@@ -1,6 +1,6 @@
 //! Nets for export: layers of weights and biases on the host, and the scaling that is not folded into them.
 
-use crate::data::scale::{Affine, Inputs, Step};
+use crate::data::scale::{Affine, Input, Inputs, Step};
 use crate::error::Result;
 use crate::model::{Activation, Dense, HostNet, Model, Ranker};
 
@@ -37,6 +37,20 @@ impl<'a> Net<'a> {
             && self.layers[0].is_cheap_to_fold(affine)
         {
             self.layers[0].fold(affine);
+            self.scaling = &[];
+        }
+        self
+    }
+
+    /// Like [`Net::folded_in_double`], also if there are inputs that are not scaled features.
+    pub fn folded_by_input(mut self) -> Self {
+        if let [Step::Affine(affine)] = self.scaling {
+            let of_input = |input: &Input| match *input {
+                Input::Scaled(feature) => (affine.center[feature], affine.spread[feature]),
+                Input::Missing(_) | Input::Level(..) => (0.0, 1.0),
+            };
+            let (center, spread) = self.parts.list(affine.center.len()).iter().map(of_input).unzip();
+            self.layers[0].fold(&Affine { center, spread, ..Affine::default() });
             self.scaling = &[];
         }
         self

@@ -44,8 +44,6 @@ pub struct Capability {
     pub kernels: Option<Scalings>,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
-    /// Whether nets and kernels may replace missing values and encode categorical features.
-    pub inputs: bool,
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
     pub levels: Option<usize>,
 }
@@ -72,7 +70,6 @@ impl Capability {
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
         activations: &Activation::ALL,
-        inputs: true,
         levels: None,
     };
 
@@ -85,7 +82,6 @@ impl Capability {
         nets: Some(Scalings::PerDocument),
         trees: Some(Scalings::PerDocument),
         kernels: None,
-        inputs: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -139,10 +135,6 @@ words! {
     }
 }
 
-/// What to do if a format cannot replace missing values or encode categorical features.
-pub(crate) const WITHOUT_INPUTS: &str = "train with `model` trees, or give missing values a number with `null` and leave out \
-                                         `categorical`";
-
 impl ExportTarget {
     /// Returns what the export format of this target supports.
     pub const fn capability(self) -> Capability {
@@ -152,9 +144,7 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => {
-                Capability { kernels: Some(Scalings::PerDocument), inputs: true, ..Capability::ENGINE }
-            }
+            ExportTarget::Vespa => Capability { kernels: Some(Scalings::PerDocument), ..Capability::ENGINE },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

@@ -90,7 +90,7 @@ impl Ranker {
     ///
     /// # Errors
     /// If they cannot be copied from their device.
-    pub(crate) fn weights(&self) -> Result<Vec<f32>> {
+    pub fn weights(&self) -> Result<Vec<f32>> {
         let mut weights = Vec::with_capacity(self.config().n_weights());
         for tensor in self.flat() {
             weights.extend(to_host(tensor)?);

@@ -10,7 +10,7 @@ use crate::data::scale::ScaleKind;
 use crate::data::{Dataset, Preprocessing};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
-use crate::model::{Architecture, ExportTarget, Init, Unsupported, WITHOUT_INPUTS};
+use crate::model::{Architecture, ExportTarget, Init, Unsupported};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
@@ -131,12 +131,6 @@ impl TrainConfig {
             (Method::Baseline(settings), Architecture::Trees { .. }) if !categorical.is_empty() => {
                 let expected = format!("no features for {}, or `model` trees", settings.name);
                 Err(Error::setting("categorical", self.categorical.join(","), expected))
-            }
-            _ if !self.target.capability().inputs && (!categorical.is_empty() || train.has_missing()) => {
-                Err(Error::Config(format!(
-                    "`for` {} supports neither missing values nor categorical features of nets: {WITHOUT_INPUTS}",
-                    self.target
-                )))
             }
             _ => Ok(Preprocessing { scaling, imputes: true, categorical }),
         }

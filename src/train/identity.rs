@@ -27,6 +27,13 @@ pub(super) fn add_targets(identity: &mut String, targets: &Targets, queries: usi
     identity.push_str(&format!(" {:016x}", fingerprint(targets, queries)));
 }
 
+/// Adds initial weights to an identity.
+pub(super) fn add_weights(identity: &mut String, weights: &[f32]) {
+    let mut hasher = Hasher::new();
+    weights.iter().for_each(|weight| hasher.word(u64::from(weight.to_bits())));
+    identity.push_str(&format!(" {:016x}", hasher.finish()));
+}
+
 /// The identity as stored in models.
 pub(super) fn hash(identity: &str) -> String {
     format!("{:016x}", Hasher::of(identity.as_bytes()))

@@ -3,8 +3,8 @@
 use super::distributed::Partition;
 use crate::data::{Dataset, Targets};
 use crate::device::Transfers;
-use crate::error::Result;
-use crate::model::Scorer;
+use crate::error::{Error, Result};
+use crate::model::{Ranker, Scorer};
 use crate::objective::Objective;
 use crate::setting::TrainConfig;
 use crate::stop::Stop;
@@ -35,6 +35,19 @@ pub(crate) trait Learner: Send {
     /// # Errors
     /// If the device fails.
     fn accept_epoch(&mut self, best: bool) -> Result<()>;
+
+    /// The net after the last accepted epoch; `None` for other models.
+    fn ranker(&self) -> Option<Ranker> {
+        None
+    }
+
+    /// Replaces the initial weights.
+    ///
+    /// # Errors
+    /// If the model is not a net of this shape.
+    fn start_from(&mut self, _: &Ranker) -> Result<()> {
+        Err(Error::Config("only nets can start from the weights of a net".into()))
+    }
 
     /// Whether further epochs would change nothing.
     fn has_converged(&self) -> bool {

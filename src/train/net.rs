@@ -66,7 +66,7 @@ impl NetLearner {
         Ok(Net { ranker, optimizer: epoch.config.optimizer.build(epoch.config, &self.device) })
     }
 
-    fn ranker(&self) -> &Ranker {
+    fn tried(&self) -> &Ranker {
         &self.next.as_ref().unwrap_or(&self.now).ranker
     }
 
@@ -95,7 +95,17 @@ impl Learner for NetLearner {
     }
 
     fn is_finite(&self) -> bool {
-        self.engine.as_ref().is_none_or(|engine| engine.is_finite(self.ranker()))
+        self.engine.as_ref().is_none_or(|engine| engine.is_finite(self.tried()))
+    }
+
+    fn ranker(&self) -> Option<Ranker> {
+        Some(self.now.ranker.valid())
+    }
+
+    fn start_from(&mut self, ranker: &Ranker) -> Result<()> {
+        self.now.ranker = ranker_from_bytes(&self.shape, ranker_to_bytes(ranker)?, &self.device)?;
+        self.best = self.now.ranker.valid();
+        Ok(())
     }
 
     fn transfers(&self) -> Option<Transfers> {

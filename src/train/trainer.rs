@@ -13,7 +13,7 @@ use crate::device::{self, Backend, Transfers};
 use crate::distributed::{Fact, setting_facts};
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
-use crate::model::{DataInfo, EpochRecord, Finish};
+use crate::model::{DataInfo, EpochRecord, Finish, Ranker};
 use crate::setting::TrainConfig;
 use crate::setting::{Method, TreeSettings};
 use crate::stop::Stop;
@@ -178,6 +178,37 @@ impl<'a> Trainer<'a> {
         self.targets = Some(targets);
         identity::add_targets(&mut self.state.identity, targets, self.data.train.n_queries());
         Ok(self)
+    }
+
+    /// Starts from the weights of a net instead of random ones. A restart draws random weights.
+    ///
+    /// Call this before [`Trainer::resume`], which refuses a checkpoint with other initial weights.
+    ///
+    /// ```
+    /// use burnrank::{OptimizerKind, Synthetic, TrainConfig, Trainer, device};
+    /// let data = Synthetic { queries: 10, ..Synthetic::net() }.generator()?.dataset()?;
+    /// let config = TrainConfig { optimizer: OptimizerKind::Sgd, ..TrainConfig::default() };
+    /// let new = || Trainer::new(config.clone(), &data, &data, &device::open("auto")?);
+    /// let mut first = new()?;
+    /// first.epoch()?;
+    /// let after = first.ranker().expect("a net").weights()?;
+    /// let second = new()?.with_ranker(&first.ranker().expect("a net"))?;
+    /// assert_eq!(second.ranker().expect("a net").weights()?, after);
+    /// assert_ne!(second.identity(), first.identity());
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the model is not a net with this architecture and number of features.
+    pub fn with_ranker(mut self, ranker: &Ranker) -> Result<Self> {
+        self.learner.start_from(ranker)?;
+        identity::add_weights(&mut self.state.identity, &ranker.weights()?);
+        Ok(self)
+    }
+
+    /// The net after the last epoch; `None` if the model is not a net.
+    pub fn ranker(&self) -> Option<Ranker> {
+        self.learner.ranker()
     }
 
     /// Sets a flag that ends an epoch with [`Error::Stopped`] within a second of being set.

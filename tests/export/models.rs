@@ -234,7 +234,8 @@ pub fn incomplete() -> Vec<Case> {
         for shape in [RankerConfig::linear(inputs), RankerConfig::mlp(inputs, &[6, 4], Activation::Tanh)] {
             let mut rng = random(cases.len() as u64);
             let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
-            let weights = shape.shapes().iter().map(|sides| {
+            let shapes = shape.shapes();
+            let weights = shapes.iter().map(|sides| {
                 let count = sides.iter().product();
                 (0..count).map(|_| size * (2.0 * rng.random::<f32>() - 1.0)).collect()
             });

@@ -144,7 +144,7 @@ fn example(queries: usize, mut seed: u64) -> (String, String) {
 
 /// The value of a metric that `evaluate` prints.
 fn ndcg(place: &Place, model: &str) -> f64 {
-    let json = place.run(&format!("evaluate --data rank.test --model {model} --metrics ndcg@10 --json")).done();
+    let json = place.run(&format!("evaluate --data rank.test --model {model} --metric ndcg@10 --json")).done();
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     json["metrics"][0]["mean"].as_f64().expect("a mean")
 }

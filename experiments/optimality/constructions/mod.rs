@@ -16,7 +16,7 @@ use crate::harness::{
 };
 use burnrank::internal::text::Table;
 use burnrank::objective::{Batch, Classes, Outputs};
-use burnrank::{Dataset, Objective};
+use burnrank::{Dataset, Device, Objective};
 use construction::{ALL, AtLeastOne, Construction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         jobs,
         |_, seed| data(FEATURES, seed),
         queries,
-        |cell, sets, seed, ticker| run_cell(&sizes, cell, sets, seed, ticker),
+        |cell, sets, seed, ticker| run_cell(&sizes, cell, sets, (seed, &execution.session.device), ticker),
     )?;
     report(execution, &sizes, &runs)
 }
@@ -197,11 +197,11 @@ fn run_cell(
     sizes: &Sizes,
     cell: &Cell,
     [train, valid, test]: &[Dataset; 3],
-    seed: u64,
+    start: (u64, &Device),
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<NetResult> {
     let objective = cell.construction.objective(cell.metric)?;
-    let (record, trained) = train_two_layer(&objective, cell.metric, &sizes.schedule, seed, [train, valid], ticker)?;
+    let (record, trained) = train_two_layer((&objective, cell.metric), &sizes.schedule, start, [train, valid], ticker)?;
     let values = trained.best.values(test, &*cell.metric.parse()?)?;
     Ok(NetResult { record, valid: trained.valid, mean: mean(&values), test: Packed::new(values) })
 }

@@ -3,17 +3,17 @@
 mod power;
 mod report;
 
-use super::descent::{Net, Updates};
+use super::descent::{Net, Sets, Updates};
 use super::random_directions::{COARSE, DECIDING, Directions, FINE, RELATIVE, ROUNDING, Steps, try_directions};
 use super::setting::{ALL_TRAININGS, EQ11, NDCG, TRAININGS, Training, data, run_all};
-use super::tuned::{PATIENT, Schedule, TrainingRecord, train_tuned};
+use super::tuned::{PATIENT, Schedule, Start, TrainingRecord, train_tuned};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::{
     Claim, Evidence, Execution, Experiment, Headline, Job, NetShape, Paper, Report, Runs, Scale, Session, Test, Tested,
     Ticker, claims,
 };
+use burnrank::Dataset;
 use burnrank::analysis::optimality::{CertifyOptions, directions_needed, each_weight};
-use burnrank::{Dataset, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -49,7 +49,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         "MRR is trained in the swap form; Eq. 11 as printed has its own rows.",
         "The share of directions was compared with 1% by its mean over functions. Now it has to be 0 of 459 for every \
          function, as the paper reports it for its nets.",
-        "The fine steps of footnote 4 are tried along 50 directions. The best validation epoch is no longer tested.",
+        "Distances are tried along 50 directions. The best validation epoch is no longer tested, and single weights only of \
+         linear nets.",
     ],
     protocol,
     run,
@@ -61,7 +62,7 @@ const SHAPES: [NetShape; 2] = [NetShape::Linear, NetShape::TwoLayer];
 const EPSILON: f64 = 0.01;
 /// The paper's learning rates, 1e-7 to 1e-3; extended if the best is at an end.
 const RATES: [f64; 5] = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3];
-/// Number of directions tried first with distances; all are tried only if none of these counts.
+/// Number of directions that are tried with distances and for random weights.
 const FIRST: usize = 50;
 /// Factors of the features in the demonstration; powers of 2, so that scores are the same numbers.
 const FACTORS: [f32; 3] = [0.125, 1.0, 8.0];
@@ -75,6 +76,7 @@ struct Sizes {
     few_queries: [usize; 2],
     schedule: Schedule,
     directions: usize,
+    /// For distances, random weights, and the first stage of the power control.
     first: usize,
     features: usize,
 }
@@ -172,7 +174,7 @@ type Results = Runs<Cell, NetResult>;
 
 /// The claims and how they take their evidence.
 fn tested(scale: Scale) -> Vec<Tested<Results>> {
-    let Sizes { directions, queries: [train, _], .. } = sizes(scale);
+    let Sizes { queries: [train, _], .. } = sizes(scale);
     let unit = "random function with its own training queries and net";
     let counted = "A(w) <= A(w + step r) counts, as in the paper; weights of the last epoch, without selection; equal \
                    scores are ranked pessimistically";
@@ -185,7 +187,7 @@ fn tested(scale: Scale) -> Vec<Tested<Results>> {
         let claim = Claim::new(
             format!("{id} {} {title}", shape.name()),
             format!(
-                "{} net, {title}, {train} queries: share of {directions} random directions that do not lower {} at {steps}",
+                "{} net, {title}, {train} queries: share of random directions that do not lower {} at {steps}",
                 shape.name(),
                 training.metric.title
             ),
@@ -213,10 +215,10 @@ fn tested(scale: Scale) -> Vec<Tested<Results>> {
         }
     }
     for cell in cells(&TRAININGS) {
-        add(cell, "coarse", "every step of 0.1 to 1".into(), none, |net| net.coarse.share(None));
+        add(cell, "coarse", "every distance of 0.1 to 1".into(), none, |net| net.coarse.share(None));
     }
     for cell in cells(&TRAININGS) {
-        let steps = "every step of 0.001 to 0.01 (footnote 4)".into();
+        let steps = "every distance of 0.001 to 0.01 (footnote 4)".into();
         add(cell, "fine", steps, Test::AtMost { bound: EPSILON }, |net| net.fine.share(None));
     }
     for training in TRAININGS {
@@ -286,21 +288,21 @@ fn run_cell(
 ) -> anyhow::Result<NetResult> {
     let (objective, metric) = (cell.training.objective()?, cell.training.metric);
     let schedule = Schedule { keep: if cell.has_power_control() { &power::EPOCHS } else { &[] }, ..sizes.schedule };
-    let how = (cell.shape, seed, Updates::PerQuery);
-    let (tuned, trained) =
-        train_tuned((&objective, &*metric.parse()?), &schedule, how, [train, valid], (ticker, [0.0, 0.6]))?;
     let device = &execution.session.device;
+    let start = Start { shape: cell.shape, seed, updates: Updates::PerQuery, device };
+    let (tuned, trained) = train_tuned((&objective, metric), &schedule, start, [train, valid], (ticker, [0.0, 0.6]))?;
     let test = |net: &Net, data: &Dataset, stages: &[usize], steps: Steps| {
-        try_directions(net, data, metric, (stages, seed, steps), device)
+        try_directions(net, data, metric, (stages, seed, steps))
     };
-    let (all, stages) = ([sizes.directions], [sizes.first, sizes.directions]);
-    let random = Net::random(train.n_features(), cell.shape, seed.wrapping_add(1 << 50));
+    let (all, first) = ([sizes.directions], [sizes.first]);
+    let random = Net::random(train.n_features(), cell.shape, seed.wrapping_add(1 << 50), device);
     let relative = test(&trained.last, train, &all, RELATIVE)?;
     ticker.tick(0.8);
     let (mut scaled, mut points) = (vec![], vec![]);
     if cell.has_power_control() {
-        points =
-            power::control(&trained, &random, train, &objective, seed, |net| test(net, train, &all, power::STEPS))?;
+        let stages = [sizes.first, sizes.directions];
+        let test_point = |net: &Net| test(net, train, &stages, power::STEPS);
+        points = power::control(&trained, &random, &Sets::new(train, valid)?, (&objective, metric), seed, test_point)?;
         if cell.shape == NetShape::Linear {
             for factor in FACTORS {
                 let (net, data) = in_unit(&trained.last, train, factor)?;
@@ -310,13 +312,13 @@ fn run_cell(
             }
         }
     }
-    let alone = (cell.shape == NetShape::Linear).then(|| rising_weights(&trained.last, train, cell.training, device));
+    let alone = (cell.shape == NetShape::Linear).then(|| rising_weights(&trained.last, train, cell.training));
     Ok(NetResult {
         record: TrainingRecord::new(tuned, &trained),
         relative,
-        coarse: test(&trained.last, train, &stages, COARSE)?,
-        fine: test(&trained.last, train, &[sizes.first], FINE)?,
-        random: test(&random, train, &stages, RELATIVE)?,
+        coarse: test(&trained.last, train, &first, COARSE)?,
+        fine: test(&trained.last, train, &first, FINE)?,
+        random: test(&random, train, &first, RELATIVE)?,
         alone: alone.transpose()?,
         scaled,
         power: points,
@@ -333,10 +335,10 @@ fn in_unit(net: &Net, data: &Dataset, factor: f32) -> anyhow::Result<(Net, Datas
 }
 
 /// Number of single weights whose change by 10% of the norm raises the metric, and of all weights.
-fn rising_weights(net: &Net, train: &Dataset, training: Training, device: &Device) -> anyhow::Result<[usize; 2]> {
+fn rising_weights(net: &Net, train: &Dataset, training: Training) -> anyhow::Result<[usize; 2]> {
     let options = CertifyOptions { steps: vec![vec![DECIDING]], ..CertifyOptions::default() };
     let metric = training.metric.parse()?;
-    let alone = each_weight(&net.ranker(device)?, train, &*metric, device, &options, &mut |_| ())?;
+    let alone = each_weight(&net.ranker()?, train, &*metric, &net.device, &options, &mut |_| ())?;
     let rising = alone.weights.iter().filter(|weight| weight.rise > ROUNDING).count();
     Ok([rising, alone.weights.len()])
 }

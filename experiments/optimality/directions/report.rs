@@ -63,15 +63,17 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &Results) -> anyho
             format!(
                 "Test: {} random directions on the unit sphere from the weights after the last epoch (of the start with \
                  the best validation value, if there were two); this epoch is not selected. Steps are 2, 5, 10 and 20% of \
-                 |w|. Ten distances of 0.1 to 1 are tried along {} directions, and along all only if none of these \
-                 counts; the same holds for random weights. Ten distances of 0.001 to 0.01 are tried along {}. A direction \
-                 counts if a step does not lower the mean of the metric over all training queries. Then each weight of \
-                 linear nets is changed alone by 10% of |w| up and down.",
-                sizes.directions, sizes.first, sizes.first
+                 |w|. Distances (ten of 0.1 to 1, ten of 0.001 to 0.01) and random weights are tried along {} directions. A \
+                 direction counts if a step does not lower the mean of the metric over all training queries. Then each \
+                 weight of linear nets is changed alone by 10% of |w| up and down.",
+                sizes.directions, sizes.first
             ),
-            "Power: for NDCG on the first function, the same test at weights of early epochs, and at the last weights \
-             after a move in one random direction. The gradient is LambdaRank's, mean over all training queries."
-                .into(),
+            format!(
+                "Power: for NDCG on the first function, the same test at weights of early epochs, and at the last weights \
+                 after a move in one random direction; {} directions first, and all only if none of these counts. The \
+                 gradient is LambdaRank's, mean over all training queries.",
+                sizes.first
+            ),
         ],
         deviations: deviations(
             execution.scale(),
@@ -84,7 +86,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &Results) -> anyho
                 "The paper's learning rates are 1e-7 to 1e-3. We extend this grid if the best is at an end. Training ends \
                  when the learning rate is a hundredth of the initial one; the paper has 700 epochs."
                     .into(),
-                format!("Distances are tried along all directions only if none of the first {FIRST} counts."),
+                format!("Distances are tried along {FIRST} directions."),
             ],
         ),
         figure: figure::draw(&TRAININGS.map(|training| panel(runs, training)))?,

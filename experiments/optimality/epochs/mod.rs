@@ -2,10 +2,10 @@
 
 mod report;
 
-use super::descent::{Net, Plan, Trained, Updates, descend};
+use super::descent::{Net, Plan, Sets, Trained, Updates, descend};
 use super::random_directions::{DECIDING, Directions, RELATIVE, try_directions};
 use super::setting::{EQ11, MRR, NDCG10, TRAININGS, Training, data, run_all};
-use super::tuned::{PATIENT, Schedule, train_tuned};
+use super::tuned::{PATIENT, Schedule, Start, train_tuned};
 use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::tuning::Tuned;
 use crate::harness::{
@@ -238,10 +238,10 @@ fn run_function(
     seed: u64,
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<FunctionResult> {
+    let device = &execution.session.device;
     let learn = |training: Training, schedule: &Schedule, updates: Updates, share: [f64; 2]| {
-        let (objective, metric) = (training.objective()?, training.metric.parse()?);
-        let how = (NetShape::TwoLayer, seed, updates);
-        train_tuned((&objective, &*metric), schedule, how, [train, valid], (ticker, share))
+        let start = Start { shape: NetShape::TwoLayer, seed, updates, device };
+        train_tuned((&training.objective()?, training.metric), schedule, start, [train, valid], (ticker, share))
     };
     let [ndcg10, mrr] = [NDCG10, MRR].map(|metric| TRAININGS[metric.index()]);
     let early = Schedule { epochs: EARLY[1], ..sizes.schedule };
@@ -252,12 +252,12 @@ fn run_function(
     let mut nets: Vec<Net> = trained.kept.into_iter().map(|(_, net)| net).collect();
     nets.extend([trained_mrr.last, trained_eq11.last]);
     let (objective, metric) = (ndcg10.objective()?, NDCG10.parse()?);
-    let keep: Vec<usize> = (1..=sizes.further).collect();
+    let (keep, sets): (Vec<usize>, Sets) = ((1..=sizes.further).collect(), Sets::new(train, valid)?);
     // Training NDCG@10 before and after each further epoch, with a new order of queries.
     let further = |net: &Net, learning_rate: f64, updates: Updates| -> anyhow::Result<Vec<f64>> {
         let plan = Plan {
             objective: &objective,
-            metric: &*metric,
+            metric: NDCG10,
             learning_rate,
             updates,
             epochs: sizes.further,
@@ -268,12 +268,10 @@ fn run_function(
             seed: seed.wrapping_add(1 << 20),
             keep: &keep,
         };
-        let Trained { kept, .. } = descend(&plan, net.clone(), train, valid, |_| ())?;
+        let Trained { kept, .. } = descend(&plan, net.clone(), &sets, |_| ())?;
         [net].into_iter().chain(kept.iter().map(|kept| &kept.1)).map(|net| net.mean(train, &*metric)).collect()
     };
-    let test = |net: &Net| {
-        try_directions(net, train, NDCG10, (&[sizes.directions], seed, RELATIVE), &execution.session.device)
-    };
+    let test = |net: &Net| try_directions(net, train, NDCG10, (&[sizes.directions], seed, RELATIVE));
     let mut starts = vec![];
     for (number, net) in nets.iter().enumerate() {
         starts.push(Continuation {
@@ -283,6 +281,6 @@ fn run_function(
         });
         ticker.tick(0.6 + 0.1 * (number + 1) as f64);
     }
-    let random = test(&Net::random(train.n_features(), NetShape::TwoLayer, seed.wrapping_add(1 << 50)))?;
-    Ok(FunctionResult { tuned: vec![tuned, tuned_mrr, tuned_eq11, tuned_full], random, starts })
+    let random = Net::random(train.n_features(), NetShape::TwoLayer, seed.wrapping_add(1 << 50), device);
+    Ok(FunctionResult { tuned: vec![tuned, tuned_mrr, tuned_eq11, tuned_full], random: test(&random)?, starts })
 }

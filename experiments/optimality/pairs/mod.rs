@@ -12,7 +12,7 @@ use crate::harness::{
     Claim, Evidence, Execution, Experiment, Headline, Job, Packed, Paper, Report, Runs, Scale, Session, Test, Tested,
     Ticker, claims,
 };
-use burnrank::{Dataset, Synthetic};
+use burnrank::{Dataset, Device, Synthetic};
 use count::{difference, possible};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -315,8 +315,9 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         Lists::Short(queries) => (cell.function, [sizes.test, sizes.valid, queries]),
         Lists::Long => (cell.function, [sizes.valid, sizes.valid, long]),
     };
-    let runs =
-        run_all(execution, jobs, data, queries, |cell, sets, seed, ticker| run_cell(&sizes, cell, sets, seed, ticker))?;
+    let runs = run_all(execution, jobs, data, queries, |cell, sets, seed, ticker| {
+        run_cell(&sizes, cell, sets, (seed, &execution.session.device), ticker)
+    })?;
     report::report(execution, &sizes, &runs)
 }
 
@@ -324,16 +325,16 @@ fn run_cell(
     sizes: &Sizes,
     cell: &Cell,
     [test, valid, train]: &[Dataset; 3],
-    seed: u64,
+    start: (u64, &Device),
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<NetResult> {
     let (objective, metric) = (cell.training.objective()?, cell.training.metric);
-    let (record, trained) = train_two_layer(&objective, metric, &sizes.schedule, seed, [train, valid], ticker)?;
+    let (record, trained) = train_two_layer((&objective, metric), &sizes.schedule, start, [train, valid], ticker)?;
     let (per_query, means) = test_values(&trained.best, test)?;
     Ok(NetResult {
         record,
         pairs: effective(&trained),
-        first_pairs: trained.epochs.first().map_or(0.0, |epoch| epoch.pairs as f64),
+        first_pairs: trained.pairs.first().map_or(0.0, |&pairs| pairs as f64),
         graded: possible(train, |label| label),
         binary: possible(train, |label| f32::from(u8::from(label >= 2.0))),
         train: trained.best.mean(train, &*metric.parse()?)?,
@@ -344,6 +345,6 @@ fn run_cell(
 
 /// Mean number of pairs with a lambda other than 0 per epoch, up to the best epoch.
 fn effective(trained: &Trained) -> f64 {
-    let epochs = &trained.epochs[..trained.best_epoch.clamp(1, trained.epochs.len())];
-    mean(&epochs.iter().map(|epoch| epoch.pairs as f64).collect::<Vec<_>>())
+    let epochs = &trained.pairs[..trained.best_epoch.clamp(1, trained.pairs.len())];
+    mean(&epochs.iter().map(|&pairs| pairs as f64).collect::<Vec<_>>())
 }

@@ -110,18 +110,23 @@ fn dependences(explanation: &Explanation) -> Table {
     let mut table = Table::new(&[("feature", Align::Left), ("", Align::Left), empty, empty, empty, empty, empty]);
     for dependence in &explanation.dependences {
         let points = points(dependence);
-        let of = |list: &[f64]| points.iter().map(|&place| number(list[place])).collect::<Vec<_>>();
+        let missing = dependence.missing.map(number);
+        let of = |list: &[f64], last: Option<String>| {
+            points.iter().map(|&place| number(list[place])).chain(last).collect::<Vec<_>>()
+        };
+        let (values, scores) =
+            (of(&dependence.values, missing.as_ref().map(|_| "missing".into())), of(&dependence.scores, missing));
         let value = if dependence.axis == Axis::Scaled { "scaled" } else { "value" };
-        table.row([names[dependence.feature].clone(), value.to_owned()].into_iter().chain(of(&dependence.values)));
-        table.row([String::new(), "score".to_owned()].into_iter().chain(of(&dependence.scores)));
+        table.row([names[dependence.feature].clone(), value.to_owned()].into_iter().chain(values));
+        table.row([String::new(), "score".to_owned()].into_iter().chain(scores));
     }
     table
 }
 
-/// Indices of evenly spaced points of the grid, including both ends.
+/// Indices of evenly spaced points of the grid, including both ends; one fewer if there is a score of missing values.
 fn points(dependence: &Dependence) -> Vec<usize> {
     let last = dependence.values.len() - 1;
-    let count = POINTS.min(last + 1);
+    let count = (POINTS - usize::from(dependence.missing.is_some())).min(last + 1);
     let mut points: Vec<usize> = (0..count).map(|place| place * last / (count - 1).max(1)).collect();
     points.dedup();
     points

@@ -50,8 +50,10 @@ pub fn section(explanation: &Explanation) -> anyhow::Result<String> {
             let scaled = if dependence.axis == Axis::Scaled { ", scaled within the query" } else { "" };
             let (low, high) = (dependence.scores.first().copied(), dependence.scores.last().copied());
             let ends = |end: Option<f64>| number(end.unwrap_or(f64::NAN));
+            let missing =
+                dependence.missing.map_or(String::new(), |score| format!("; {} if it is missing", number(score)));
             let caption = format!(
-                "Mean score of {} documents with {name}{scaled} set to the same value: from {} to {}.",
+                "Mean score of {} documents with {name}{scaled} set to the same value: from {} to {}{missing}.",
                 count(dependence.documents),
                 ends(low),
                 ends(high)

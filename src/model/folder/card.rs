@@ -33,7 +33,7 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let inputs = info.scaler.parts();
     if !inputs.medians.is_empty() {
         let indicators = inputs.indicators.len();
-        let _ = writeln!(card, "| missing values | medians, and {indicators} inputs that indicate them |");
+        let _ = writeln!(card, "| missing values | replaced by medians; features with an indicator: {indicators} |");
     }
     if !inputs.categories.is_empty() {
         let levels: usize = inputs.categories.iter().map(|category| category.levels.len()).sum();

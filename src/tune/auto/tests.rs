@@ -1,6 +1,7 @@
 //! Model selection on small data, and the choice on hand-made values.
 
 use super::*;
+use crate::data::Scaler;
 use crate::data::synthetic::Synthetic;
 use crate::device;
 use crate::model::{ModelInfo, RankerConfig, Scorer};

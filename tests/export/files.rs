@@ -79,7 +79,7 @@ fn by_query(case: &Case, kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, score: 
         let rows: Vec<&[f32]> = query.features.chunks(case.data.n_features()).collect();
         let medians = scaling("medians");
         let filled = |row: &&[f32]| {
-            let median = |(i, &x): (usize, &f32)| if x.is_nan() { medians[i] as f32 } else { x };
+            let median = |(i, &x): (usize, &f32)| if x.is_nan() && !medians.is_empty() { medians[i] as f32 } else { x };
             row.iter().enumerate().map(median).collect::<Vec<f32>>()
         };
         let rows_scaled = scaled(kind, scaling, &rows.iter().map(filled).collect::<Vec<_>>());

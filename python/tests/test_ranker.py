@@ -316,6 +316,33 @@ def test_letor_files(data, files):
         burnrank.read_letor("missing.txt")
 
 
+def test_missing_values(data):
+    X, y, qid = data
+    holes = X.copy()
+    holes[::7, 0] = np.nan
+    for model in ("linear", "mlp", "trees"):
+        ranker = small(model=model).fit(holes, y, qid=qid)
+        assert np.isfinite(ranker.predict(holes)).all() and ranker.feature_importances_.shape == (6,)
+        assert ranker.n_features_in_ == pickle.loads(pickle.dumps(ranker)).n_features_in_ == 6
+    complete = small().fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="missing"):
+        complete.predict(holes)
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({str(place): pyarrow.array(column, from_pandas=True) for place, column in enumerate(holes.T)})
+    ranker = small().fit(holes, y, qid=qid)
+    assert (small().fit(table, y, qid=qid).predict(table) == ranker.predict(holes)).all()
+
+
+def test_categorical_features(data):
+    X, y, qid = data
+    levels = np.floor(np.abs(X[:, :1]) * 2)
+    X = np.hstack([X, levels])
+    for model in ("linear", "trees"):
+        ranker = small(model=model, categorical=[7]).fit(X, y, qid=qid)
+        assert ranker.feature_importances_.shape == (7,) and ranker.n_features_in_ == 7
+        assert ranker.info_["settings"]["categorical"] == ["7"]
+
+
 def test_weights_are_refused(data):
     X, y, qid = data
     with pytest.raises(ValueError, match="sample_weight"):

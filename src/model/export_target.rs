@@ -42,6 +42,8 @@ pub struct Capability {
     pub trees: Option<Scalings>,
     /// Scalings of kernel sums; `None` if the format has no kernels.
     pub kernels: Option<Scalings>,
+    /// Whether nets can have a skip connection and encode features scaled by `piecewise`.
+    pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
@@ -51,8 +53,12 @@ pub struct Capability {
 /// Why a format does not support a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
+    /// It has no nets with a skip connection.
+    Skip,
     /// It has no models of this architecture.
     Architecture,
+    /// It has no nets that encode features.
+    Encoding,
     /// It scores documents independently, so it cannot scale features within a query.
     WithinQuery,
     /// It does not have this activation function.
@@ -69,6 +75,7 @@ impl Capability {
         nets: Some(Scalings::Any),
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
+        skip: true,
         activations: &Activation::ALL,
         levels: None,
     };
@@ -82,6 +89,7 @@ impl Capability {
         nets: Some(Scalings::PerDocument),
         trees: Some(Scalings::PerDocument),
         kernels: None,
+        skip: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -103,6 +111,9 @@ impl Capability {
         let scalings = self.scalings(architecture).ok_or(Unsupported::Architecture)?;
         if !scalings.has(scaling) {
             return Err(Unsupported::WithinQuery);
+        }
+        if scaling == ScaleKind::Piecewise && architecture.is_net() && !self.skip {
+            return Err(Unsupported::Encoding);
         }
         match architecture.activation().filter(|activation| !self.activations.contains(activation)) {
             Some(activation) => Err(Unsupported::Activation(activation)),
@@ -144,7 +155,9 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => Capability { kernels: Some(Scalings::PerDocument), ..Capability::ENGINE },
+            ExportTarget::Vespa => {
+                Capability { kernels: Some(Scalings::PerDocument), skip: true, ..Capability::ENGINE }
+            }
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

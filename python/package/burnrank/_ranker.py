@@ -246,7 +246,7 @@ class BurnRanker(BaseEstimator or _Parameters):
         self._model = model
         info = json.loads(model.info)
         self.history_, self.selection_ = [], None
-        self._set_features(info["ranker"]["features"], info.get("feature_names"))
+        self._set_features(model.n_features, info.get("feature_names"))
         importance = model.importance()
         if importance is not None:
             self.importance_type_, values = importance
@@ -266,6 +266,7 @@ class BurnRanker(BaseEstimator or _Parameters):
         tags.estimator_type = "ranker"
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -71,6 +71,7 @@ fn cases() -> Vec<(String, Model, Vec<f32>)> {
             _ => RankerConfig::mlp(models::FEATURES, hidden, Activation::Tanh),
         };
         for kind in ScaleKind::ALL {
+            let shape = shape.clone().encoded(&Scaler::fit(kind, &one));
             let net = shape.init(Init::Burn, 5, &device::open("auto").unwrap()).unwrap();
             let info = ModelInfo::new(shape.clone(), Scaler::fit(kind, &one), "by hand");
             let model = Model { scorer: Scorer::Net(net), info, history: Vec::new() };

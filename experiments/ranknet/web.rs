@@ -5,6 +5,7 @@ use crate::harness::real;
 use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::systems::{Grid, System, SystemRun, Tuning};
 use crate::harness::{Claim, Execution, Experiment, Headline, Job, Paper, Report, Scale, Session, Test};
+use anyhow::bail;
 use burnrank::Dataset;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -175,7 +176,11 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         let Cell { set, fold, entry } = job.what;
         let fold = &sets[set].folds[fold];
         let training = entry.documents.of(&fold[0], execution.session.seed.wrapping_mul(1_000))?;
-        entry.system.run(execution, &job.key, &tuning, (fold, &training), ticker)
+        let run = entry.system.run(execution, &job.key, &tuning, (fold, &training), ticker)?;
+        match run.failure {
+            Some(failure) => bail!(failure),
+            None => Ok(run),
+        }
     })?;
     let seconds: Vec<Option<f64>> = jobs.iter().map(|job| execution.seconds(&job.key)).collect();
     let runs: Vec<(&Cell, &SystemRun)> = jobs.iter().map(|job| &job.what).zip(&results).collect();

@@ -94,20 +94,15 @@ impl Data {
     }
 }
 
-/// Copies rows of a matrix, and fails for infinite numbers.
+/// Copies rows of a matrix, and fails for infinite numbers. NaN is a missing value.
 pub fn copy(matrix: &Matrix, rows: Range<usize>, values: &mut [f32]) -> Result<()> {
     matrix.fill(rows.clone(), values);
-    let place = values.iter().position(|value| !is_valid(*value));
+    let place = values.iter().position(|value| value.is_infinite());
     place.map_or(Ok(()), |place| {
         let (row, column) = (rows.start + place / matrix.width(), place % matrix.width());
         let value = values[place];
-        Err(Error::Data(format!("X: row {row}, column {column} is {value}: features must be finite float32 numbers")))
+        Err(Error::Data(format!("X: row {row}, column {column} is {value}: features must be finite numbers of float32, or NaN if they are missing")))
     })
-}
-
-/// Whether this is a feature value.
-fn is_valid(value: f32) -> bool {
-    value.is_finite()
 }
 
 /// Labels as the library has them.

@@ -2,10 +2,10 @@
 
 use crate::callable::{Function, PythonLoss, PythonMetric};
 use crate::data::{Data, json};
-use crate::error::{OrRaise, argument, key_of, raise};
+use crate::error::{OrRaise, key_of, raise};
 use crate::model::Model;
 use crate::run::{Link, interruptible};
-use burnrank::analysis::explain::model_importance;
+use burnrank::analysis::explain::feature_importance;
 use burnrank::data::ScaleKind;
 use burnrank::setting::{Given, Kinds, Method, ModelChoice, ModelKind, Setting, models, resolve};
 use burnrank::train::{Ensemble, HoldOut, RunFiles, Split, Splits, report_metrics};
@@ -170,11 +170,7 @@ pub fn check(
 /// Checks one value of a setting, given by its argument.
 #[pyfunction]
 pub fn check_setting(name: &str, text: &str) -> PyResult<()> {
-    Setting::of(&key_of(name)).and_then(|row| row.check(text)).or_raise().map_err(|error| {
-        // The table has keys, and the caller knows arguments.
-        let _ = argument(name);
-        error
-    })
+    Setting::of(&key_of(name)).and_then(|row| row.check(text)).or_raise()
 }
 
 /// Trains a model. Without validation data, one in five training queries is held out. Returns the model, its history as JSON,
@@ -214,7 +210,7 @@ pub fn fit(
             train_epochs(&plan, config, splits, &device, link)?
         };
         model.info.feature_names = names.unwrap_or_default();
-        let importance = model_importance(&model.scorer, &model.scaled(sample)?)?;
+        let importance = feature_importance(&model, &model.scaled(sample)?)?;
         Ok((model, report, (importance.kind.to_string(), importance.values)))
     });
     if let Some(failure) = plan.failure() {
@@ -302,7 +298,7 @@ fn train_epochs(
 ) -> Result<(burnrank::Model, Option<String>)> {
     config.check_labels(&splits.train.data)?;
     let metrics = report_metrics(&config.metric)?;
-    let data = splits.training_data(config.scaling)?;
+    let data = splits.training_data(&config)?;
     let mut run = Ensemble::of(&config, plan.members, &data, &[], device)?.with_stop(&link.stop);
     if let Some(function) = &plan.metric {
         let metric: Arc<dyn Metric> = Arc::new(PythonMetric(function.clone()));

@@ -4,6 +4,7 @@ use crate::data::{copy, floats, json, offsets};
 use crate::error::OrRaise;
 use crate::matrix::Matrix;
 use crate::run::interruptible;
+use burnrank::analysis::explain::feature_importance;
 use burnrank::export::{Format, Request};
 use burnrank::model::ModelPlace;
 use burnrank::{Dataset, Error, Result, Stop, device};
@@ -110,6 +111,12 @@ impl Model {
         json(&self.0.info)
     }
 
+    /// Number of features of a document.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.info.n_features()
+    }
+
     /// Whether scores depend on the other documents of a query.
     #[getter]
     fn needs_queries(&self) -> bool {
@@ -143,9 +150,9 @@ impl Model {
         {
             return Ok(None);
         }
-        let blank =
-            Dataset::new(shape.features, vec![0.0; shape.features], vec![0.0], vec![(String::new(), 1)]).or_raise()?;
-        let importance = burnrank::analysis::explain::model_importance(&self.0.scorer, &blank).or_raise()?;
+        let width = self.n_features();
+        let blank = Dataset::new(width, vec![0.0; width], vec![0.0], vec![(String::new(), 1)]).or_raise()?;
+        let importance = feature_importance(&self.0, &self.0.scaled(blank).or_raise()?).or_raise()?;
         Ok(Some((importance.kind.to_string(), importance.values)))
     }
 }

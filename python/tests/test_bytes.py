@@ -47,4 +47,4 @@ def test_bytes(data, files, tmp_path, params):
         ranker.save(tmp_path / name)
         assert weights(tmp_path / name) == expected, name
     tool = BurnRanker.load(tmp_path / "tool")
-    assert tool.info_["scaler"] == ranker.info_["scaler"] and (tool.predict(X) == ranker.predict(X)).all()
+    assert tool.info_["scaler"] == ranker.info_["scaler"] and (tool.predict(X, qid) == ranker.predict(X, qid)).all()

@@ -63,7 +63,7 @@ def test_a_process_that_was_forked_before_use():
 
         child = os.fork()
         X = np.arange(80, dtype=np.float32).reshape(40, 2) % 7
-        burnrank.BurnRanker(model="trees", trees=3, progress=False).fit(X, X[:, 0], qid=np.arange(40) // 4)
+        burnrank.BurnRanker(model="trees", trees=3, min_data=2, progress=False).fit(X, X[:, 0], qid=np.arange(40) // 4)
         if child == 0:
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -9,6 +9,8 @@ use crate::name::words;
 /// Scalings that a format supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalings {
+    /// Those with one input per feature that do not depend on the other documents of the query.
+    OneInput,
     /// All that do not depend on the other documents of the query.
     PerDocument,
     /// All.
@@ -19,6 +21,7 @@ impl Scalings {
     /// Whether a scaling is one of them.
     pub fn has(self, kind: ScaleKind) -> bool {
         match self {
+            Scalings::OneInput => !kind.is_per_query() && kind != ScaleKind::Piecewise,
             Scalings::PerDocument => !kind.is_per_query(),
             Scalings::Any => true,
         }
@@ -42,10 +45,10 @@ pub struct Capability {
     pub trees: Option<Scalings>,
     /// Scalings of kernel sums; `None` if the format has no kernels.
     pub kernels: Option<Scalings>,
+    /// Whether nets can have a skip connection.
+    pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
-    /// Whether nets and kernels may replace missing values and encode categorical features.
-    pub inputs: bool,
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
     pub levels: Option<usize>,
 }
@@ -53,8 +56,12 @@ pub struct Capability {
 /// Why a format does not support a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
+    /// It has no nets with a skip connection.
+    Skip,
     /// It has no models of this architecture.
     Architecture,
+    /// It has no nets that encode features.
+    Encoding,
     /// It scores documents independently, so it cannot scale features within a query.
     WithinQuery,
     /// It does not have this activation function.
@@ -71,8 +78,8 @@ impl Capability {
         nets: Some(Scalings::Any),
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
+        skip: true,
         activations: &Activation::ALL,
-        inputs: true,
         levels: None,
     };
 
@@ -82,10 +89,10 @@ impl Capability {
 
     /// Search engines with formulas or normalisers of features, and nested trees.
     const ENGINE: Capability = Capability {
-        nets: Some(Scalings::PerDocument),
+        nets: Some(Scalings::OneInput),
         trees: Some(Scalings::PerDocument),
         kernels: None,
-        inputs: false,
+        skip: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -106,7 +113,7 @@ impl Capability {
     pub fn check(&self, architecture: &Architecture, scaling: ScaleKind) -> Result<(), Unsupported> {
         let scalings = self.scalings(architecture).ok_or(Unsupported::Architecture)?;
         if !scalings.has(scaling) {
-            return Err(Unsupported::WithinQuery);
+            return Err(if scaling.is_per_query() { Unsupported::WithinQuery } else { Unsupported::Encoding });
         }
         match architecture.activation().filter(|activation| !self.activations.contains(activation)) {
             Some(activation) => Err(Unsupported::Activation(activation)),
@@ -139,10 +146,6 @@ words! {
     }
 }
 
-/// What to do if a format cannot replace missing values or encode categorical features.
-pub(crate) const WITHOUT_INPUTS: &str = "train with `model` trees, or give missing values a number with `null` and leave out \
-                                         `categorical`";
-
 impl ExportTarget {
     /// Returns what the export format of this target supports.
     pub const fn capability(self) -> Capability {
@@ -152,9 +155,12 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => {
-                Capability { kernels: Some(Scalings::PerDocument), inputs: true, ..Capability::ENGINE }
-            }
+            ExportTarget::Vespa => Capability {
+                nets: Some(Scalings::PerDocument),
+                kernels: Some(Scalings::PerDocument),
+                skip: true,
+                ..Capability::ENGINE
+            },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::models::{self, Case, assert_refused};
 use burnrank::export::{FORMATS, Format};
-use burnrank::model::ExportTarget;
+use burnrank::model::{ExportTarget, Unsupported};
 use burnrank::{Architecture, ScaleKind};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -27,9 +27,16 @@ fn scores(case: &Case, score: impl Fn(&[f32]) -> f64) -> Vec<f64> {
     case.rows().map(score).collect()
 }
 
-/// Whether the engine computes the scaled features by formulas.
+/// Whether the engine computes inputs of the model by formulas.
 fn has_formulas(case: &Case) -> bool {
     matches!(case.kind(), ScaleKind::Log1p | ScaleKind::Log1pZScore | ScaleKind::Quantile)
+        || case.name.starts_with("incomplete")
+}
+
+/// All models but kernels.
+fn nets_and_trees() -> Vec<Case> {
+    let is_kernel = |case: &Case| matches!(case.model.info.ranker.architecture, Architecture::Kernel { .. });
+    models::all().into_iter().filter(|case| !is_kernel(case)).collect()
 }
 
 fn solr_tree(node: &Value, places: &HashMap<&str, usize>, row: &[f32]) -> f32 {
@@ -43,15 +50,20 @@ fn solr_tree(node: &Value, places: &HashMap<&str, usize>, row: &[f32]) -> f32 {
     solr_tree(&node[if left { "left" } else { "right" }], places, row)
 }
 
-/// A value of a function query: f32, except for constants, which are compared in f64.
+/// A value of a function query: f32, except for constants, which are compared in f64; and whether it exists.
 struct Number {
     single: f32,
     exact: f64,
+    exists: bool,
 }
 
 impl Number {
     fn of(single: f32) -> Self {
-        Number { single, exact: f64::from(single) }
+        Number { single, exact: f64::from(single), exists: true }
+    }
+
+    fn truth(holds: bool) -> Self {
+        Number::of(f32::from(u8::from(holds)))
     }
 }
 
@@ -67,7 +79,7 @@ impl Function<'_> {
             let end = self.rest.find([',', ')']).unwrap_or(self.rest.len());
             let exact: f64 = self.rest[..end].parse().unwrap();
             self.rest = &self.rest[end..];
-            return Number { single: exact as f32, exact };
+            return Number { single: exact as f32, exact, exists: true };
         }
         let (name, rest) = self.rest.split_once('(').unwrap();
         self.rest = rest;
@@ -75,7 +87,7 @@ impl Function<'_> {
             let (field, rest) = rest.strip_prefix('"').unwrap().split_once("\")").unwrap();
             self.rest = rest;
             let value = self.fields[field];
-            return Number::of(if value.is_nan() { 0.0 } else { value });
+            return Number { exists: !value.is_nan(), ..Number::of(if value.is_nan() { 0.0 } else { value }) };
         }
         let mut arguments = vec![self.value()];
         while let Some(rest) = self.rest.strip_prefix(',') {
@@ -92,7 +104,11 @@ impl Function<'_> {
             ("div", [a, b]) => Number::of(a.single / b.single),
             ("abs", [a]) => Number::of(a.single.abs()),
             ("log", [a]) => Number::of(f64::from(a.single).log10() as f32),
-            ("lt", [a, b]) => Number::of(f32::from(u8::from(a.exact < b.exact))),
+            ("lt", [a, b]) => Number::truth(a.exact < b.exact),
+            ("eq", [a, b]) => Number::truth(a.exact == b.exact),
+            ("and", [a, b]) => Number::truth(a.single != 0.0 && b.single != 0.0),
+            ("exists", [a]) => Number::truth(a.exists),
+            ("def", [a, b]) => Number::of(if a.exists { a.single } else { b.single }),
             ("if", [test, a, b]) => Number::of(if test.single == 0.0 { b.single } else { a.single }),
             _ => panic!("{name} of {} arguments", arguments.len()),
         }
@@ -174,9 +190,13 @@ fn solr(model: &Value, store: &Value, names: &[String], row: &[f32]) -> f64 {
 
 #[test]
 fn solr_scores_by_its_formulas() {
-    for case in models::nets().into_iter().chain(models::imported()).chain(models::trees()) {
+    for case in nets_and_trees() {
         if case.kind().is_per_query() {
             assert_refused(&case, "solr", "one document at a time: train with `scale` quantile");
+            continue;
+        }
+        if case.model.info.ranker.encoding.is_some() {
+            assert_refused(&case, "solr", "its nets read one number per feature: train with `scale` quantile");
             continue;
         }
         let exported = case.export("solr").unwrap();
@@ -189,7 +209,10 @@ fn solr_scores_by_its_formulas() {
         assert_eq!(names(list(&store)), names(list(&model["features"])));
         assert_eq!(store[0]["store"], model["store"]);
         let is_net = !matches!(case.model.info.ranker.architecture, Architecture::Trees { .. });
-        assert_eq!(exported.note.contains("function queries"), is_net && has_formulas(&case));
+        assert_eq!(
+            exported.note.contains("functions of it") || exported.note.contains("function queries"),
+            is_net && has_formulas(&case)
+        );
     }
 }
 
@@ -202,13 +225,6 @@ fn unsupported_exports_say_what_to_train_instead() {
             }
         }
         assert_refused(&case, "lightgbm", "train with `model` trees, or export to onnx");
-    }
-    for case in
-        models::incomplete().into_iter().filter(|case| !case.kind().is_per_query() && !case.name.contains("gaussian"))
-    {
-        for format in ["solr", "elasticsearch", "opensearch"] {
-            assert_refused(&case, format, "train with `model` trees, or give missing values a number with `null`");
-        }
     }
     for case in models::kernels() {
         for format in ["solr", "elasticsearch"] {
@@ -223,12 +239,10 @@ fn every_supported_model_is_exported() {
     for format in FORMATS {
         for case in &cases {
             let supported = format.capability.check(&case.model.info.ranker.architecture, case.kind());
-            let is_incomplete = case.model.info.scaler.n_inputs() != case.model.info.n_features();
+            let has_skip = case.model.info.ranker.skip && !format.capability.skip;
+            let supported = if has_skip { supported.and(Err(Unsupported::Skip)) } else { supported };
             match (case.export(format.name), supported) {
-                (Err(error), Ok(())) if is_incomplete && !format.capability.inputs => {
-                    assert!(error.to_string().contains("cannot replace missing values"), "{error}");
-                }
-                (Ok(_), Ok(())) if format.capability.inputs || !is_incomplete => {}
+                (Ok(_), Ok(())) => {}
                 (Err(error), Err(_)) => {
                     let error = error.to_string();
                     let remedy = format!("training with `for` {format} selects only what {format} supports");
@@ -284,21 +298,42 @@ fn ranknet(text: &str, row: &[f32]) -> f64 {
     values[0]
 }
 
+/// The value of a feature that is a query, by Elasticsearch's documentation: 0 without a match.
+fn query(template: &Value, fields: &[String], row: &[f32]) -> f32 {
+    let value = |field: &Value| row[fields.iter().position(|name| name == field).unwrap()];
+    let function = &template["function_score"];
+    if function.is_object() {
+        let factor = &function["field_value_factor"];
+        let found = value(&factor["field"]);
+        assert_eq!(function["boost_mode"], "replace");
+        return match factor["missing"].as_f64() {
+            _ if !found.is_nan() => found,
+            Some(missing) => missing as f32,
+            // The query does not match documents without the field.
+            None => {
+                assert_eq!(function["query"]["exists"]["field"], factor["field"]);
+                0.0
+            }
+        };
+    }
+    let filter = &template["constant_score"]["filter"];
+    let matches = match filter["term"].as_object() {
+        Some(term) => {
+            let (field, level) = term.iter().next().unwrap();
+            value(&Value::from(field.as_str())) == single(level)
+        }
+        None => value(&filter["bool"]["must_not"]["exists"]["field"]).is_nan(),
+    };
+    if matches { single(&template["constant_score"]["boost"]) } else { 0.0 }
+}
+
 /// The names and values of a feature set: raw features, which are fields, and Lucene expressions of them.
 fn feature_set(set: &Value, fields: &[String], row: &[f32]) -> (Vec<String>, Vec<f32>) {
     let (mut names, mut values) = (Vec::new(), Vec::new());
     for feature in list(&set["featureset"]["features"]) {
         let template = &feature["template"];
         let value = match feature["template_language"].as_str().unwrap() {
-            "mustache" => {
-                let function = &template["function_score"];
-                let field = &function["field_value_factor"]["field"];
-                assert_eq!(
-                    (&function["query"]["exists"]["field"], &function["boost_mode"]),
-                    (field, &"replace".into())
-                );
-                row[fields.iter().position(|name| name == field).unwrap()]
-            }
+            "mustache" => query(template, fields, row),
             "derived_expression" => {
                 let pairs = names.iter().cloned().zip(values.iter().map(|&value| f64::from(value)));
                 let names = pairs.collect();
@@ -349,9 +384,13 @@ pub fn elasticsearch(body: &Value, names: &[String], row: &[f32]) -> f64 {
 
 #[test]
 fn elasticsearch_scores_by_its_formulas() {
-    for case in models::nets().into_iter().chain(models::imported()).chain(models::trees()) {
+    for case in nets_and_trees() {
         if case.kind().is_per_query() {
             assert_refused(&case, "elasticsearch", "one document at a time: train with `scale` quantile");
+            continue;
+        }
+        if case.model.info.ranker.encoding.is_some() {
+            assert_refused(&case, "elasticsearch", "its nets read one number per feature: train with `scale` quantile");
             continue;
         }
         let hidden = case.model.info.ranker.architecture.hidden().len();

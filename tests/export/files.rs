@@ -16,7 +16,7 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[Vec<f32>]) -> 
     let (center, spread) = match kind {
         "none" | "log1p" => return rows,
         "zscore" | "minmax" | "log1p-zscore" => (scaling("center"), scaling("spread")),
-        "quantile" => {
+        "quantile" | "piecewise" => {
             let (x, y) = (scaling("x"), scaling("y"));
             let most = x.len() / width;
             for row in &mut rows {
@@ -53,6 +53,9 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[Vec<f32>]) -> 
 
 /// `numpy.interp`.
 fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
+    if at.is_nan() {
+        return at;
+    }
     if at <= x[0] {
         return y[0];
     }
@@ -114,6 +117,14 @@ fn kernel(kind: &Value, row: &[f64], points: &[Vec<f64>], offsets: &[f64], weigh
     points.iter().enumerate().map(of).sum()
 }
 
+/// The inputs of the first layer for the positions of a document, given the means of the bins of each.
+fn encoded(means: &[Vec<f64>], row: &[f64]) -> Vec<f64> {
+    let of = |(means, x): (&Vec<f64>, &f64)| {
+        means.iter().enumerate().map(|(bin, mean)| (x - bin as f64).clamp(0.0, 1.0) - mean).collect::<Vec<f64>>()
+    };
+    means.iter().zip(row).flat_map(of).collect()
+}
+
 fn score_json(file: &Value, row: &[f64]) -> f64 {
     if file["kind"] == "trees" {
         let tree = |tree: &Value| {
@@ -136,7 +147,11 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         return kernel(kind, row, &points, &offsets, &numbers(&kind["weights"]));
     }
     let layers = file["layers"].as_array().unwrap();
-    let mut values = row.to_vec();
+    let means = file["encoding"].as_array().map(|means| means.iter().map(numbers).collect::<Vec<_>>());
+    let inputs = means.map_or_else(|| row.to_vec(), |means| encoded(&means, row));
+    let skip = if file["skip"].is_null() { Vec::new() } else { numbers(&file["skip"]) };
+    let linear: f64 = inputs.iter().zip(&skip).map(|(input, weight)| input * weight).sum();
+    let mut values = inputs;
     for (place, layer) in layers.iter().enumerate() {
         let mut sums = numbers(&layer["bias"]);
         for (x, weights) in values.iter().zip(layer["weights"].as_array().unwrap()) {
@@ -148,7 +163,7 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         }
         values = sums;
     }
-    values[0]
+    values[0] + linear
 }
 
 #[test]
@@ -231,7 +246,12 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
             list("trees.root").iter().map(root).sum()
         }
         "net" => {
-            let mut values = row.to_vec();
+            let mut all = list("encoding.means").iter().copied();
+            let means: Vec<Vec<f64>> =
+                list("encoding.bins").iter().map(|&bins| all.by_ref().take(bins as usize).collect()).collect();
+            let inputs = if means.is_empty() { row.to_vec() } else { encoded(&means, row) };
+            let linear: f64 = inputs.iter().zip(list("skip.weight")).map(|(input, weight)| input * weight).sum();
+            let mut values = inputs;
             for place in (0..).step_by(2) {
                 let Some((shape, weights)) = tensors.get(&format!("{place}.weight")) else { break };
                 let bias = list(&format!("{place}.bias"));
@@ -242,7 +262,7 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
                 };
                 values = weights.chunks(shape[1]).enumerate().map(sum).collect();
             }
-            values[0]
+            values[0] + linear
         }
         kind => {
             let number = |name: &str| about[name].as_str().map(|text| text.parse::<f64>().unwrap());
@@ -334,6 +354,9 @@ fn a_record_has_the_documented_bytes() {
             assert_eq!(values, turned, "{name}");
             found += 1;
         }
-        assert_eq!(found, expected.keys().filter(|name| !name.starts_with("scaling")).count());
+        assert_eq!(
+            found,
+            expected.keys().filter(|name| !name.starts_with("scaling") && !name.starts_with("encoding")).count()
+        );
     }
 }

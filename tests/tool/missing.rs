@@ -31,13 +31,9 @@ fn a_net_learns_from_missing_values_and_categories() {
     assert_eq!(place.run("predict --model net --data new.txt").good().lines().count(), 1);
     let explained = place.run("explain --model net --data vali.txt").good();
     assert!(explained.contains("  missing\n"), "{explained}");
-    for format in ["onnx", "c", "rust", "json", "safetensors", "vespa"] {
+    for format in ["onnx", "c", "rust", "json", "safetensors", "vespa", "solr"] {
         place.run(&format!("export --model net --format {format} --out net.{format}")).good();
     }
-    let refused = place.run("export --model net --format solr --out a.json").bad(1);
-    assert!(refused.contains("give missing values a number with --null and leave out --categorical"), "{refused}");
-    let refused = place.run(&format!("train {options} --for solr --out other")).bad(2);
-    assert!(refused.contains("--for solr supports neither missing values"), "{refused}");
     // An index of a file whose indices start at 0.
     let zero = lines(30, 0).replace(" 1:", " 0:").replace(" 2:", " 1:").replace(" 3:", " 2:");
     std::fs::write(place.path().join("zero.txt"), zero).unwrap();

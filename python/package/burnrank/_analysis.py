@@ -324,6 +324,10 @@ class _Rules:
     empty: Optional[str]
     threshold: float
 
+    def __post_init__(self) -> None:
+        if not 0 < float(self.threshold) < float("inf"):
+            raise ValueError(f"threshold {self.threshold}: expected a positive number")
+
 
 def is_significant(comparison: dict[str, Any], alpha: float) -> bool:
     """Whether a comparison is significant by the corrected randomisation test."""

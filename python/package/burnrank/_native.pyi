@@ -22,6 +22,7 @@ class Data:
 
 class Model:
     info: str
+    n_features: int
     needs_queries: bool
     @staticmethod
     def load(folder: str, device: str) -> Model: ...

@@ -125,8 +125,12 @@ class BurnRanker(BaseEstimator or _Parameters):
 
         `qid` is only needed if features are scaled within each query.
         """
+        self._fitted()
+        return self._predict(*split_qid(X, qid, self.qid_column))
+
+    def _predict(self, X: Any, qid: Any) -> np.ndarray:
+        """Score documents whose query ids are not in X."""
         model = self._fitted()
-        X, qid = split_qid(X, qid, self.qid_column)
         view, names = matrix(X)
         rows, columns = view.shape
         if names is None and columns != self.n_features_in_:
@@ -146,8 +150,9 @@ class BurnRanker(BaseEstimator or _Parameters):
         """Return the mean of `metric` over the queries; its negative for costs, so that higher is better."""
         if sample_weight is not None:
             raise ValueError("sample_weight: weights of documents are not supported: leave it out")
-        features, qid = split_qid(X, qid, self.qid_column)
-        scores = self.predict(features, qid)
+        self._fitted()
+        X, qid = split_qid(X, qid, self.qid_column)
+        scores = self._predict(X, qid)
         metric = "ndcg@10" if self.metric is None else self.metric
         result = evaluate(y, scores, qid, [metric]).metrics[0]
         return -result.mean if result.cost else result.mean
@@ -241,7 +246,7 @@ class BurnRanker(BaseEstimator or _Parameters):
         self._model = model
         info = json.loads(model.info)
         self.history_, self.selection_ = [], None
-        self._set_features(info["ranker"]["features"], info.get("feature_names"))
+        self._set_features(model.n_features, info.get("feature_names"))
         importance = model.importance()
         if importance is not None:
             self.importance_type_, values = importance
@@ -261,7 +266,7 @@ class BurnRanker(BaseEstimator or _Parameters):
         tags.estimator_type = "ranker"
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = ALLOWS_NAN
+        tags.input_tags.allow_nan = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -306,16 +311,6 @@ def _parameters_help() -> str:
 
 BurnRanker.__init__.__signature__ = _signature()
 BurnRanker.__doc__ += f"\n    Parameters\n    ----------\n{_parameters_help()}\n"
-
-
-def _allows_nan() -> bool:
-    """Whether this version accepts missing values."""
-    try:
-        view = _native.Matrix.dense(np.array([[np.nan]]))
-        _native.Data(view, np.zeros(1), ["1"], [1], None)
-    except ValueError:
-        return False
-    return True
 
 
 class _Limits:
@@ -422,6 +417,3 @@ class _Observer:
         if self.bar is not None:
             self.bar.total = total
             self.bar.update(done - self.bar.n)
-
-
-ALLOWS_NAN = _allows_nan()

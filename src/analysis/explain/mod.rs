@@ -27,4 +27,4 @@ pub use dependence::{Axis, Dependence, dependence, grids};
 pub use explainer::{AttributionMethod, Counts, Explainer};
 pub use importance::{Importance, Permute, importances};
 pub use model_importance::{ModelImportance, ModelImportanceKind, model_importance};
-pub use whole::{BaselineScores, ExplainOptions, Explanation, explain};
+pub use whole::{BaselineScores, ExplainOptions, Explanation, explain, feature_importance};

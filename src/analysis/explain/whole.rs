@@ -172,15 +172,7 @@ pub fn explain(
     let (permute, repeats, seed) = (options.permute, options.repeats, options.seed);
     let (scorer, all) = (&model.scorer, &columns);
     let mut importances = importances_of(scorer, &data, all, metric, conventions, permute, repeats, seed, &during)?;
-    let mut model_importance = model_importance(scorer, &data)?;
-    if model.info.scaler.widens() {
-        // The largest of the inputs of a feature.
-        let largest = |columns: &Vec<usize>| {
-            let values = columns.iter().map(|&column| model_importance.values[column]);
-            values.fold(0.0, |best: f64, value| if value.abs() > best.abs() { value } else { best })
-        };
-        model_importance.values = columns.iter().map(largest).collect();
-    }
+    let model_importance = feature_importance(model, &data)?;
     // Ties, such as those of unused features, are broken by the model's own importance.
     let in_model =
         |importance: &Importance| model_importance.values.get(importance.feature).map_or(0.0, |value| value.abs());
@@ -220,6 +212,23 @@ fn columns_of_features(model: &Model) -> Vec<Vec<usize>> {
     let mut columns = vec![Vec::new(); model.info.n_features()];
     model.info.scaler.inputs().iter().enumerate().for_each(|(column, input)| columns[input.feature()].push(column));
     columns
+}
+
+/// Returns the model's own importance of each feature of its data: [`model_importance`], the largest over the inputs of a feature.
+/// `data` is scaled.
+///
+/// # Errors
+/// The errors of [`model_importance`].
+pub fn feature_importance(model: &Model, data: &Dataset) -> Result<ModelImportance> {
+    let mut importance = model_importance(&model.scorer, data)?;
+    if model.info.scaler.widens() {
+        let largest = |columns: &Vec<usize>| {
+            let values = columns.iter().map(|&column| importance.values[column]);
+            values.fold(0.0, |best: f64, value| if value.abs() > best.abs() { value } else { best })
+        };
+        importance.values = columns_of_features(model).iter().map(largest).collect();
+    }
+    Ok(importance)
 }
 
 /// Name and scores of the best single feature.

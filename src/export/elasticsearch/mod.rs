@@ -22,7 +22,7 @@ use super::{Exported, Request};
 use crate::data::scale::{Affine, Statistic};
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, Scorer};
-use features::FeatureSet;
+use features::{FeatureSet, SetInput};
 use serde_json::{Value, json};
 
 /// Maximum input of the output unit's logistic function.
@@ -37,14 +37,14 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
             let formula = Formula::of(request, net.scaling)?;
-            let set = FeatureSet::of(names, &formula);
+            let set = FeatureSet::of(names, &formula, net.parts);
             let body = if net.layers.len() == 1 {
                 linear(&net, &formula, &set)?
             } else {
-                if let Formula::Affine(_) = formula {
+                if set.body.is_none() {
                     note += "; the feature set must list the features in the model's order";
                 }
-                let (text, c) = ranknet(request, net.folded_in_double(), &formula, &set.numbers)?;
+                let (text, c) = ranknet(request, net.folded_by_input(), &formula, &set.inputs)?;
                 note += &format!(
                     ". RankLib's output unit is logistic: its scores are 1 / (1 + exp(-{c:?} s)), in the order of the \
                      model's scores s. RankLib's nets are not thread-safe: use the model in one search at a time"
@@ -90,11 +90,11 @@ fn text(value: &Value) -> Result<String> {
 fn linear(net: &Net<'_>, formula: &Formula<'_>, set: &FeatureSet) -> Result<Value> {
     let mut normalizers = serde_json::Map::new();
     let mut weights = serde_json::Map::new();
-    for (feature, name) in set.inputs.iter().enumerate() {
-        let constant = formula.is_constant(feature);
-        weights.insert(name.clone(), json!(if constant { 0.0 } else { short(net.layers[0].weights[feature]) }));
-        if let (Formula::Affine(Some(affine)), false) = (formula, constant) {
-            normalizers.insert(name.clone(), normalizer(affine, feature));
+    for (input, SetInput { name, scaled, .. }) in set.inputs.iter().enumerate() {
+        let constant = scaled.is_some_and(|feature| formula.is_constant(feature));
+        weights.insert(name.clone(), json!(if constant { 0.0 } else { short(net.layers[0].weights[input]) }));
+        if let (Formula::Affine(Some(affine)), Some(feature), false) = (formula, scaled, constant) {
+            normalizers.insert(name.clone(), normalizer(affine, *feature));
         }
     }
     let mut body = json!({ "type": "model/linear" });
@@ -113,12 +113,17 @@ fn normalizer(affine: &Affine, feature: usize) -> Value {
     }
 }
 
-/// RankLib's text for a net with logistic units, and the factor of the score; `numbers` are the positions of the inputs in
+/// RankLib's text for a net with logistic units, and the factor of the score; `inputs` are those of the
 /// the feature set, from 1.
-fn ranknet(request: &Request<'_>, mut net: Net<'_>, formula: &Formula<'_>, numbers: &[usize]) -> Result<(String, f64)> {
+fn ranknet(
+    request: &Request<'_>,
+    mut net: Net<'_>,
+    formula: &Formula<'_>,
+    inputs: &[SetInput],
+) -> Result<(String, f64)> {
     let units = net.layers[0].units;
-    for (feature, weights) in net.layers[0].weights.chunks_mut(units).enumerate() {
-        if formula.is_constant(feature) {
+    for (input, weights) in inputs.iter().zip(net.layers[0].weights.chunks_mut(units)) {
+        if input.scaled.is_some_and(|feature| formula.is_constant(feature)) {
             weights.fill(0.0);
         }
     }
@@ -150,7 +155,7 @@ fn ranknet(request: &Request<'_>, mut net: Net<'_>, formula: &Formula<'_>, numbe
     let features = net.layers[0].inputs;
     let hidden = &net.layers[..output];
     let mut text = format!("## RankNet\n## No. of features = {features}\n## No. of hidden layers = {output}\n");
-    text += &numbers.iter().map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+    text += &inputs.iter().map(|input| input.number.to_string()).collect::<Vec<_>>().join(" ");
     text += &format!("\n{output}\n");
     hidden.iter().for_each(|layer| text += &format!("{}\n", layer.units));
     for (place, layer) in net.layers.iter().enumerate() {

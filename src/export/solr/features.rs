@@ -2,11 +2,13 @@
 //!
 //! Scalings by logarithms and quantiles are function queries. The score of a function query is 0 if its value is
 //! negative, so a quantile's y is computed as y + 2 and normalised back, and a scaled logarithm is the difference of two
-//! features: its positive and its negative part. Solr's numbers are f32, and its `log` is of base 10.
+//! features: its positive and its negative part. Solr's numbers are f32, and its `log` is of base 10. Documents without a
+//! value in a field have a missing value.
 
-use crate::data::scale::{Affine, Statistic};
+use crate::data::scale::{Affine, Input as ModelInput, Inputs, Statistic};
 use crate::export::derived::{Formula, Piece, center_and_spread, nested};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 const NORM: &str = "org.apache.solr.ltr.norm";
 const FEATURE: &str = "org.apache.solr.ltr.feature";
@@ -20,8 +22,8 @@ const SMALL: f64 = 0.01;
 /// A feature of a model.
 pub(super) struct Input {
     pub name: String,
-    /// Number of the raw feature.
-    pub feature: usize,
+    /// Number of the input of the model's first layer.
+    pub input: usize,
     /// Factor of the feature's weights: 1, -1, or 0 for constant features.
     pub sign: f64,
     /// The class and parameters of the feature.
@@ -46,6 +48,14 @@ impl Definition {
         Definition { class: "FieldValueFeature", params: json!({ "field": name, "defaultValue": "NaN" }) }
     }
 
+    /// The value of a field, or a number for documents without a value.
+    fn field_or(name: &str, number: f32) -> Self {
+        Definition {
+            class: "FieldValueFeature",
+            params: json!({ "field": name, "defaultValue": format!("{number:?}") }),
+        }
+    }
+
     fn function(text: &str) -> Self {
         Definition { class: "SolrFeature", params: json!({ "q": format!("{{!func}}{text}") }) }
     }
@@ -58,36 +68,63 @@ impl Definition {
 
 impl Input {
     /// A feature without scaling.
-    pub fn raw(feature: usize, name: &str) -> Self {
-        Input { name: name.to_owned(), feature, sign: 1.0, definition: Definition::field(name), norm: None }
+    pub fn raw(input: usize, name: &str) -> Self {
+        Input { name: name.to_owned(), input, sign: 1.0, definition: Definition::field(name), norm: None }
     }
 }
 
-/// The features of a scaled net, in order.
-pub(super) fn inputs(names: &[String], formula: &Formula<'_>) -> Vec<Input> {
-    names.iter().enumerate().flat_map(|(feature, name)| of_feature(feature, name, formula)).collect()
+/// The features of a net, in the order of its inputs.
+pub(super) fn inputs(names: &[String], formula: &Formula<'_>, parts: &Inputs) -> Vec<Input> {
+    let list = parts.list(names.len()).into_iter().enumerate();
+    let features = list.flat_map(|(input, kind)| match kind {
+        ModelInput::Scaled(feature) => {
+            scaled(input, feature, &names[feature], formula, parts.medians.get(feature).copied())
+        }
+        ModelInput::Missing(feature) => {
+            let name = &names[feature];
+            vec![function(input, format!("{name}_missing"), &format!("if(exists({}),0,1)", field(name)))]
+        }
+        ModelInput::Level(feature, level) => {
+            let (name, field) = (format!("{}_is_{level}", names[feature]), field(&names[feature]));
+            vec![function(input, name, &format!("if(and(exists({field}),eq({field},{})),1,0)", exact(level)))]
+        }
+    });
+    let (mut features, mut used): (Vec<Input>, _) = (features.collect(), HashSet::new());
+    for input in &mut features {
+        // A raw feature may have the name of a function of another one.
+        while !used.insert(input.name.clone()) {
+            input.name.push('_');
+        }
+    }
+    features
 }
 
-fn of_feature(feature: usize, name: &str, formula: &Formula<'_>) -> Vec<Input> {
-    let raw = Input::raw(feature, name);
-    let with = |suffix: &str, function: String, sign: f64, norm| Input {
-        name: format!("{name}_{suffix}"),
-        feature,
-        sign,
-        definition: Definition::function(&function),
-        norm,
+/// A feature that is a function query.
+fn function(input: usize, name: String, text: &str) -> Input {
+    Input { name, input, sign: 1.0, definition: Definition::function(text), norm: None }
+}
+
+/// The features whose sum is a scaled feature; a missing value is replaced by the median.
+fn scaled(input: usize, feature: usize, name: &str, formula: &Formula<'_>, median: Option<f32>) -> Vec<Input> {
+    let definition = median.map_or_else(|| Definition::field(name), |median| Definition::field_or(name, median));
+    let raw = Input { definition, ..Input::raw(input, name) };
+    let value = || match median {
+        Some(median) => format!("def({},{})", field(name), exact(median)),
+        None => field(name),
     };
     match formula {
         _ if formula.is_constant(feature) => vec![Input { sign: 0.0, ..raw }],
         Formula::Affine(affine) => vec![Input { norm: affine.map(|affine| normalizer(affine, feature)), ..raw }],
         Formula::SignedLog(affine) => {
             let (center, spread) = center_and_spread(*affine, feature);
-            let log = signed_log(&field(name), center);
+            let log = signed_log(&value(), center);
             let part = |factor: f64| format!("max(product({},{log}),0)", single(factor / spread));
-            vec![with("log1p", part(1.0), 1.0, None), with("log1p_negative", part(-1.0), -1.0, None)]
+            let negative = function(input, format!("{name}_log1p_negative"), &part(-1.0));
+            vec![function(input, format!("{name}_log1p"), &part(1.0)), Input { sign: -1.0, ..negative }]
         }
         Formula::Lines(points) => {
-            vec![with("quantile", lines(&field(name), &points[feature]), 1.0, Some(standard(SHIFT, 1.0)))]
+            let feature = function(input, format!("{name}_quantile"), &lines(&value(), &points[feature]));
+            vec![Input { norm: Some(standard(SHIFT, 1.0)), ..feature }]
         }
     }
 }

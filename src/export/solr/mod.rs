@@ -66,14 +66,18 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
 
 fn of_net(request: &Request<'_>, net: &Net<'_>) -> Result<Parts> {
     let formula = Formula::of(request, net.scaling)?;
-    let inputs = inputs(&request.feature_names, &formula);
+    let inputs = inputs(&request.feature_names, &formula, net.parts);
     let (class, params) = if net.layers.len() == 1 {
-        let weight = |input: &Input| (input.name.clone(), json!(weight(input, net.layers[0].weights[input.feature])));
+        let weight = |input: &Input| (input.name.clone(), json!(weight(input, net.layers[0].weights[input.input])));
         ("LinearModel", json!({ "weights": inputs.iter().map(weight).collect::<Map<_, _>>() }))
     } else {
         ("NeuralNetworkModel", json!({ "layers": layers(net, &inputs) }))
     };
     let note = match formula {
+        Formula::Affine(_) if !net.parts.is_empty() => {
+            "The features are the value of the field with each raw feature's name, the median for documents without a value, \
+             and functions of it:"
+        }
         Formula::Affine(_) => "Each feature is the value of the field with its name:",
         Formula::SignedLog(_) | Formula::Lines(_) => {
             "The features scale the value of the field with each raw feature's name by function queries:"
@@ -103,7 +107,7 @@ fn of_trees(request: &Request<'_>, forest: &Forest) -> Result<Parts> {
     Ok(Parts { inputs, class: "MultipleAdditiveTreesModel", params, note })
 }
 
-/// The weight of an input, from that of its raw feature.
+/// The weight of a feature, from that of its input.
 fn weight(input: &Input, weight: f64) -> f64 {
     // Without -0 for constant features.
     if input.sign == 0.0 { 0.0 } else { short(input.sign * weight) }
@@ -117,7 +121,7 @@ fn text(value: &Value) -> Result<String> {
 fn layers(net: &Net<'_>, inputs: &[Input]) -> Vec<Value> {
     let layer = |(place, layer): (usize, &Dense<f64>)| {
         let row = |unit: usize| match place {
-            0 => inputs.iter().map(|input| weight(input, layer.row(input.feature)[unit])).collect::<Vec<f64>>(),
+            0 => inputs.iter().map(|input| weight(input, layer.row(input.input)[unit])).collect::<Vec<f64>>(),
             _ => layer.column(unit).map(short).collect(),
         };
         let function = match net.activation {

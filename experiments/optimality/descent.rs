@@ -276,7 +276,7 @@ mod tests {
             let second = Plan { epochs: 1, ..plan(&objective, Updates::FullBatch, &[]) };
             let next = descend(&second, all.kept[0].1.clone(), &sets, |_| ()).unwrap();
             assert!(next.last.minus(&all.kept[1].1).length() < 1e-6, "{shape:?}");
-            assert!(next.last.minus(&all.kept[0].1).length() > 1e-3, "{shape:?}");
+            assert!(next.last.minus(&all.kept[0].1).length() > 1e-4, "{shape:?}");
             // From random weights it is the library's training.
             let plan = plan(&objective, Updates::PerQuery, &[]);
             let own = descend(&plan, start, &sets, |_| ()).unwrap();

@@ -120,7 +120,8 @@ impl Preprocessing {
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let categorical = self.categorical.iter().map(|column| (column + 1).to_string()).collect::<Vec<_>>().join(",");
         vec![
-            ("scaling".into(), format!("{} of {} bins", self.scaling.kind, self.scaling.bins)),
+            ("scaling".into(), self.scaling.kind.to_string()),
+            ("bins of the scaling".into(), self.scaling.bins.to_string()),
             ("categorical features".into(), categorical),
         ]
     }

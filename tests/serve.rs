@@ -291,14 +291,16 @@ fn health_model_and_metrics_describe_the_server() {
 }
 
 #[test]
-fn features_with_different_scores_of_missing_values_are_named_at_the_start() {
+fn features_with_named_categories_are_named_at_the_start() {
     let place = Place::new(&[]);
-    let forest = Forest::parse(include_str!("../src/model/trees/tests/sample.txt")).unwrap();
+    let text = include_str!("../src/model/trees/tests/sample.txt");
+    let text = text.replace("pandas_categorical:null", r#"pandas_categorical:[["de", "en", "fr"]]"#);
+    let forest = Forest::parse(&text).unwrap();
     forest.into_model("imported").unwrap().save(&place.path().join("model")).unwrap();
     let server = Running::new(place, "");
     let description: Value = serde_json::from_str(&server.get("/model").1).unwrap();
     let warning = description["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("features bm25, language: missing values"), "{warning}");
+    assert!(warning.starts_with("feature language: categories must be numbers"), "{warning}");
     assert_eq!(server.startup["model"]["warnings"], description["warnings"]);
     let (code, said) = server.end("TERM");
     assert_eq!((code, said), (Some(0), format!("note: model: {warning}\n")));

@@ -293,8 +293,8 @@ fn health_model_and_metrics_describe_the_server() {
 #[test]
 fn features_with_named_categories_are_named_at_the_start() {
     let place = Place::new(&[]);
-    let text = include_str!("../src/model/trees/tests/sample.txt");
-    let text = text.replace("pandas_categorical:null", r#"pandas_categorical:[["de", "en", "fr"]]"#);
+    let text =
+        include_str!("../src/model/trees/tests/sample.txt").to_owned() + "\npandas_categorical:[[\"de\", \"en\"]]\n";
     let forest = Forest::parse(&text).unwrap();
     forest.into_model("imported").unwrap().save(&place.path().join("model")).unwrap();
     let server = Running::new(place, "");

@@ -186,7 +186,7 @@ fn options_that_contradict_the_table_are_rejected() {
 
 #[test]
 fn bad_rows_can_be_skipped_and_queries_regrouped_or_counted() {
-    let text = "label,qid,x\n1,1,1\nbad,1,2\n0,1\n0,2,\n2,2,5\n1,1,7\n";
+    let text = "label,qid,x\n1,1,1\nbad,1,2\n0,1\n0,2,x\n2,2,5\n1,1,7\n";
     let (folder, path) = file("a.csv", text);
     let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
     let report = read_all_ways(&path, &lenient);

@@ -132,6 +132,23 @@ fn invalid_files_are_rejected() {
     };
     serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [0.5]}))).unwrap();
     serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [], "means": []}))).unwrap();
+    rejects(&pieces(serde_json::json!({"knots": [], "means": [], "missing": true})));
+    // Medians, indicators and categories.
+    let inputs = |more: &str| format!(r#"{{"kind":"none","width":2,"center":[],"spread":[],{more}}}"#);
+    let valid = r#""medians":[1.0,2.0],"indicators":[1],"categories":[{"feature":0,"levels":[0,7]}]"#;
+    assert_eq!(serde_json::from_str::<Scaler>(&inputs(valid)).unwrap().n_inputs(), 4);
+    for bad in [
+        r#""medians":[1.0]"#,
+        r#""medians":[1.0,null]"#,
+        r#""indicators":[2]"#,
+        r#""indicators":[1,0]"#,
+        r#""categories":[{"feature":2,"levels":[0]}]"#,
+        r#""categories":[{"feature":0,"levels":[7,0]}]"#,
+        r#""categories":[{"feature":0,"levels":[20000000]}]"#,
+        r#""categories":[{"feature":0,"levels":[0],"name":"x"}]"#,
+    ] {
+        rejects(&inputs(bad));
+    }
     rejects(&pieces(serde_json::json!({"knots": [1.0, 1.0], "means": [0.5]})));
     rejects(&pieces(serde_json::json!({"knots": [1.0], "means": []})));
     rejects(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [1.5]})));

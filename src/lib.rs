@@ -72,7 +72,7 @@ pub use burn::tensor::{Device, Tensor};
 #[doc(inline)]
 pub use data::synthetic::Synthetic;
 #[doc(inline)]
-pub use data::{Dataset, ReadOptions, ScaleKind, Scaler, WriteOptions, read, split, write};
+pub use data::{Dataset, ReadOptions, ScaleKind, Scaler, Scaling, WriteOptions, read, split, write};
 #[doc(inline)]
 pub use error::{Error, ParseError, Result};
 #[doc(inline)]

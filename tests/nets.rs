@@ -1,6 +1,7 @@
 //! Nets of any depth, from the command line to the saved bytes.
 
 use burnrank::Schedule;
+use burnrank::setting::Skip;
 use burnrank::{
     Activation, Architecture, Dataset, Device, EpochRecord, Model, Objective, ScaleKind, Synthetic, TrainConfig,
     Trainer, device,
@@ -59,9 +60,20 @@ fn deep_nets_learn() {
 
 #[test]
 fn threads_and_interruptions_do_not_change_a_deep_net() {
+    threads_and_interruptions_do_not_change(&config(&[9, 5], Activation::Tanh));
+}
+
+#[test]
+fn threads_and_interruptions_do_not_change_a_net_with_encoded_features() {
+    let config = config(&[9, 5], Activation::Relu);
+    let config = TrainConfig { scaling: ScaleKind::Piecewise, scale_bins: 6, skip: Skip::Linear, ..config };
+    threads_and_interruptions_do_not_change(&TrainConfig { average_weights: 0.9, ..config });
+}
+
+fn threads_and_interruptions_do_not_change(config: &TrainConfig) {
     // A batch of 6,000 documents is processed in two parts.
     let (train, valid) = data(100);
-    let settings = || TrainConfig { epochs: 4, batch_queries: 60, ..config(&[9, 5], Activation::Tanh) };
+    let settings = || TrainConfig { epochs: 4, batch_queries: 60, ..config.clone() };
     let start = || Trainer::new(settings(), &train, &valid, &cpu()).unwrap();
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -80,9 +92,15 @@ fn threads_and_interruptions_do_not_change_a_deep_net() {
         drop(trainer);
         assert!(bytes(&run(start().resume(&path).unwrap())) == whole, "interrupted after {epochs}");
     }
-    let other = Trainer::new(TrainConfig { epochs: 4, ..config(&[5, 9], Activation::Tanh) }, &train, &valid, &cpu());
+    let other = Architecture::Mlp { hidden: vec![5, 9], activation: Activation::Tanh };
+    let other = Trainer::new(TrainConfig { epochs: 4, architecture: other, ..config.clone() }, &train, &valid, &cpu());
     let error = other.unwrap().resume(&path).err().unwrap().to_string();
     assert!(error.contains("other settings"), "{error}");
+    // A saved model scores the same.
+    let model = run(start());
+    model.save(&folder.path().join("model")).unwrap();
+    let loaded = Model::load(&folder.path().join("model"), &cpu()).unwrap();
+    assert_eq!(loaded.score(&valid).unwrap(), model.score(&valid).unwrap());
 }
 
 #[test]

@@ -206,12 +206,8 @@ impl Session {
             backend: self.backend.into(),
             protocol: experiment.whole_protocol(self)?,
         };
-        if let Some(other) = store::read(&folder)?.filter(|stored| self.stored && stored.header != header) {
-            eprintln!(
-                "{}: its report stays, of {} with an earlier protocol",
-                experiment.name,
-                counted(other.runs.len(), "run", "runs")
-            );
+        if let Some(why) = self.unreported(&folder, &header)? {
+            eprintln!("{}: {why}", experiment.name);
             return Ok(());
         }
         let before = match experiment.timed {
@@ -230,6 +226,20 @@ impl Session {
         let past = execution.store.past();
         write(&execution.folder.join("README.md"), &page::page(&evaluated, self, &past))?;
         print(&format!("{}written: {}\n\n", evaluated.text(past.seconds), execution.folder.display()))
+    }
+}
+
+impl Session {
+    /// Why `--stored` has nothing to report: there are no runs, or they have an earlier protocol.
+    fn unreported(&self, folder: &Path, header: &store::Header) -> anyhow::Result<Option<String>> {
+        Ok(match store::read(folder)?.filter(|_| self.stored) {
+            None => self.stored.then(|| "not run yet".into()),
+            Some(stored) if stored.header.is_earlier(header) => {
+                let runs = counted(stored.runs.len(), "run", "runs");
+                Some(format!("the report stays, of {runs} with an earlier protocol"))
+            }
+            Some(_) => None,
+        })
     }
 }
 

@@ -7,6 +7,9 @@ use std::time::Instant;
 /// What a finished experiment takes: its report is written again.
 const FINISHED: f64 = 0.02;
 
+/// What a quick run takes.
+const QUICK: f64 = 0.05;
+
 /// Experiments that run one after another.
 pub struct Progress {
     /// Expected minutes of each; little if all of its runs are stored.
@@ -18,7 +21,7 @@ impl Progress {
     pub fn new(session: &Session, experiments: &[&Experiment]) -> Progress {
         let minutes = |experiment: &&Experiment| {
             let finished = !session.fresh && !experiment.timed && is_finished(session, experiment);
-            if finished || session.stored { FINISHED } else { session.scale.pick(minutes(experiment.time), 1.0) }
+            if finished || session.stored { FINISHED } else { session.scale.pick(minutes(experiment.time), QUICK) }
         };
         Progress { minutes: experiments.iter().map(minutes).collect(), start: Instant::now() }
     }

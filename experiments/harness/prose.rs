@@ -50,9 +50,7 @@ fn fill(prose: &str, entries: &[&Entry<'_>]) -> anyhow::Result<String> {
         let row = entry.row(claim);
         let value = match what {
             "verdict" => Some(format!("**{}** ({})", entry.verdict, entry.link("../results"))),
-            "headlines" => Some(entry.outcomes.headlines.iter()).filter(|all| all.len() > 0).map(|all| {
-                all.map(|one| format!("- {}: **{}**", one.statement, one.outcome.word())).collect::<Vec<_>>().join("\n")
-            }),
+            "headlines" => Some(headlines(entry)),
             "ours" => row.map(|row| row.number().to_owned()),
             "outcome" => row.map(|row| row.outcome.word().to_owned()),
             _ => anyhow::bail!("'{{{name}}}': unknown placeholder"),
@@ -61,6 +59,16 @@ fn fill(prose: &str, entries: &[&Entry<'_>]) -> anyhow::Result<String> {
         rest = after;
     }
     Ok(text + rest)
+}
+
+/// The headline claims with their outcomes.
+fn headlines(entry: &Entry<'_>) -> String {
+    let line = |statement: &str, outcome: &str| format!("- {statement}: **{outcome}**");
+    let lines: Vec<String> = match entry.outcomes.headlines.as_slice() {
+        [] => entry.experiment.headlines.iter().map(|one| line(one.statement, "not run yet")).collect(),
+        tested => tested.iter().map(|one| line(&one.statement, one.outcome.word())).collect(),
+    };
+    lines.join("\n")
 }
 
 /// The figure of a paper's page: our means with intervals next to the paper's numbers; `None` if a number is missing.

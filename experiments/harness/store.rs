@@ -184,6 +184,11 @@ impl Store {
 }
 
 impl Header {
+    /// Whether only the protocol differs.
+    pub fn is_earlier(&self, now: &Header) -> bool {
+        self != now && *now == Header { protocol: now.protocol.clone(), ..self.clone() }
+    }
+
     /// The keys in which another header differs from this one.
     fn unlike(&self, other: &Header) -> String {
         let mut parts = vec![];

@@ -240,7 +240,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
 
 /// A net in plain loops with the weights of a new net of the library.
 fn initial(net: NetShape, features: usize, seed: u64) -> PairNet {
-    let shape = RankerConfig { features, architecture: epoch::architecture(net) };
+    let shape = RankerConfig::new(features, epoch::architecture(net));
     PairNet::new(features, &Init::Burn.weights(&shape, seed))
 }
 

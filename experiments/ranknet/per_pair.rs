@@ -202,7 +202,7 @@ fn run_cell(execution: &Execution<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> 
 
 /// The initial net of the trainer.
 pub fn initial_net(config: &TrainConfig, features: usize) -> PairNet {
-    let shape = RankerConfig { features, architecture: config.architecture.clone() };
+    let shape = RankerConfig::new(features, config.architecture.clone());
     PairNet::new(features, &config.init.weights(&shape, config.seed))
 }
 

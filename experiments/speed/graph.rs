@@ -54,7 +54,7 @@ struct Net {
 impl Net {
     fn new(config: &TrainConfig, data: &Dataset, device: &Device) -> anyhow::Result<Net> {
         let device = device.clone().autodiff();
-        let shape = RankerConfig { features: data.n_features(), architecture: config.architecture.clone() };
+        let shape = RankerConfig::new(data.n_features(), config.architecture.clone());
         Ok(Net {
             objective: config.objective.clone(),
             ranker: shape.init(Init::Burn, config.seed, &device)?,

@@ -44,7 +44,7 @@ impl EveryPair {
         device: &Device,
     ) -> anyhow::Result<EveryPair> {
         let device = device.clone().autodiff();
-        let shape = RankerConfig { features, architecture: epoch::architecture(net) };
+        let shape = RankerConfig::new(features, epoch::architecture(net));
         Ok(EveryPair {
             loss: Objective::parse(objective)?.loss().as_pairs().context("no sum over pairs")?.clone(),
             ranker: shape.init(Init::Burn, seed, &device)?,

@@ -183,10 +183,14 @@ pub fn peer_table(cells: &[Cell], peers: &[Peer], threads: usize) -> Table {
 }
 
 /// Seconds and times the roofline.
-pub fn table(cells: &[Cell], documents: usize, limits: &Limits) -> Table {
+pub fn table(cells: &[Cell], documents: usize, limits: &Limits, lambdas: Option<f64>) -> Table {
+    let lambdas = lambdas.map_or(String::new(), |seconds| {
+        let seconds = three_digits(seconds);
+        format!(" (the lambdas of all pairs, which are not part of it, take about {seconds} s at the kernel's rate)")
+    });
     let title = format!(
         "One epoch of {MAIN} by batch size and width, {} threads: seconds, and times the roofline, which is one pass over \
-         the features or the net's multiply-adds, whichever takes longer:",
+         the features or the net's multiply-adds, whichever takes longer{lambdas}:",
         limits.threads
     );
     let mut head = vec!["net".to_owned(), "roofline, seconds".to_owned()];

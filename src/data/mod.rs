@@ -25,7 +25,7 @@ pub use read::{
     COLUMN_ROLES, Chunks, ColumnRole, Columns, INPUT_FORMATS, InputFormat, MAX_FEATURES, ReadOptions, ReadProgress,
     ReadReport, Rows, Skipped, has_query_ids, read, read_bytes, read_with,
 };
-pub use scale::{Preprocessing, ScaleKind, Scaler};
+pub use scale::{Encoding, Preprocessing, ScaleKind, Scaler, Scaling};
 pub use scores::{parse_scores, read_scores, write_scores};
 pub use source::{Compression, read_text};
 pub use write::{WriteOptions, Zeros, write, write_to};

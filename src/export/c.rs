@@ -8,7 +8,7 @@ use super::plain::PlainTrees;
 use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
 use crate::data::Scaler;
-use crate::data::scale::{Statistic, Step};
+use crate::data::scale::{Lines, Statistic, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
 
@@ -80,8 +80,9 @@ fn arrays(scaling: &[Step]) -> String {
     let of_step = |step: &Step| match step {
         Step::SignedLog | Step::WithinQuery(_) => String::new(),
         Step::Affine(affine) => doubles("CENTER", &affine.center) + &doubles("SPREAD", &affine.spread) + "\n",
-        Step::Lines(lines) => {
-            let flat = FlatPoints::of(&lines.points());
+        Step::Lines(_) | Step::Pieces(_) => {
+            let lines = step.lines().map(Lines::points).unwrap_or_default();
+            let flat = FlatPoints::of(&lines);
             [whole("POINT", &flat.starts), singles("POINT_X", &flat.x), doubles("POINT_Y", &flat.y), INTERPOLATE.into()]
                 .concat()
         }
@@ -107,6 +108,8 @@ fn inputs(scaler: &Scaler) -> String {
 const INTERPOLATE: &str = "
 static float interpolate(size_t feature, float x)
 {
+    if (x != x)
+        return x;
     int first = POINT[feature], last = POINT[feature + 1] - 1, at = first;
     x = x < POINT_X[first] ? POINT_X[first] : x > POINT_X[last] ? POINT_X[last] : x;
     while (at + 1 < last && POINT_X[at + 1] <= x)
@@ -121,9 +124,20 @@ static float interpolate(size_t feature, float x)
 
 fn of_net(net: &Net<'_>) -> String {
     let mut text = String::new();
+    let rows = net.rows();
     for (place, layer) in net.layers.iter().enumerate() {
-        let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
-        text += &doubles(&format!("WEIGHTS{}", place + 1), &weights);
+        match &rows {
+            Some(rows) if place == 0 => {
+                for (name, numbers) in ["ROW", "BINS"].into_iter().zip(rows.places()) {
+                    text += &whole(name, &numbers);
+                }
+                text += &doubles("TABLE1", &rows.exact_table(&layer.weights, layer.units));
+            }
+            _ => {
+                let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
+                text += &doubles(&format!("WEIGHTS{}", place + 1), &weights);
+            }
+        }
         text += &doubles(&format!("BIAS{}", place + 1), &layer.bias);
     }
     let function = match net.activation {
@@ -132,19 +146,58 @@ fn of_net(net: &Net<'_>) -> String {
         Some(Activation::Tanh) => "tanh(sum)",
         Some(Activation::Relu) => "sum > 0.0 ? sum : 0.0",
     };
+    if !net.skip.is_empty() {
+        let numbers = rows.as_ref().map_or_else(|| net.skip.clone(), |rows| rows.exact_table(&net.skip, 1));
+        text += &doubles("SKIP", &numbers);
+    }
+    if rows.is_some() {
+        text += ADD_ROWS;
+    }
     text += "\nstatic double document(const float *x)\n{\n";
     for (place, layer) in net.layers.iter().enumerate() {
         let (from, to) = (if place == 0 { "x".to_owned() } else { format!("h{place}") }, place + 1);
         let (units, inputs) = (layer.units, layer.inputs);
         let function = if to < net.layers.len() { function } else { "sum" };
+        if place == 0 && rows.is_some() {
+            text += &format!(
+                "    double h1[{units}];\n    for (size_t unit = 0; unit < {units}; unit++)\n        h1[unit] = BIAS1[unit];\n    \
+                 add_rows(x, TABLE1, {units}, h1);\n    for (size_t unit = 0; unit < {units}; unit++) {{\n        double sum = \
+                 h1[unit];\n        h1[unit] = {function};\n    }}\n"
+            );
+            continue;
+        }
         text += &format!(
             "    double h{to}[{units}];\n    for (size_t unit = 0; unit < {units}; unit++) {{\n        double sum = \
              BIAS{to}[unit];\n        for (size_t i = 0; i < {inputs}; i++)\n            sum += {from}[i] * \
              WEIGHTS{to}[unit * {inputs} + i];\n        h{to}[unit] = {function};\n    }}\n"
         );
     }
-    text + &format!("    return h{}[0];\n}}\n", net.layers.len())
+    let last = net.layers.len();
+    match (net.skip.is_empty(), &rows) {
+        (true, _) => {}
+        (false, None) => {
+            text += &format!("    for (size_t i = 0; i < FEATURES; i++)\n        h{last}[0] += x[i] * SKIP[i];\n");
+        }
+        (false, Some(_)) => text += &format!("    add_rows(x, SKIP, 1, h{last});\n"),
+    }
+    text + &format!("    return h{last}[0];\n}}\n")
 }
+
+/// Adds a feature's two rows of a table, those at the ends of its bin.
+const ADD_ROWS: &str = "
+static void add_rows(const float *x, const double *table, size_t units, double *sums)
+{
+    for (size_t i = 0; i < FEATURES; i++) {
+        if (BINS[i] == 0 || x[i] != x[i])
+            continue;
+        int bin = (int)x[i] < BINS[i] ? (int)x[i] : BINS[i] - 1;
+        double part = x[i] - bin;
+        const double *from = table + (size_t)(ROW[i] + bin) * units;
+        for (size_t unit = 0; unit < units; unit++)
+            sums[unit] += (1.0 - part) * from[unit] + part * from[units + unit];
+    }
+}
+";
 
 fn of_trees(flat: &FlatTrees) -> String {
     let nan_left: Vec<i32> = flat.nan_left.iter().map(|&left| i32::from(left)).collect();
@@ -220,7 +273,7 @@ fn scaled(steps: &[Step], raw: &str) -> Expression {
             Expression { single: format!("(float){double}"), double }
         }
         Step::Affine(_) => standard(&double, "CENTER[i]", "SPREAD[i]"),
-        Step::Lines(_) => {
+        Step::Lines(_) | Step::Pieces(_) => {
             let single = format!("interpolate(i, {single})");
             Expression { double: single.clone(), single }
         }

@@ -5,21 +5,26 @@
 //! | `format` | `burnrank-export-1` |
 //! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
 //! | `features` | the names of the features, in their order |
-//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points`; `medians` if missing values are replaced |
+//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` and `piecewise` the `points`; `medians` if missing values are replaced |
 //! | `inputs` | nets and kernels with indicators of missing values or categorical features: lists `kind`, `feature` and `level` with one number per input |
+//! | `encoding` | nets with scaling `piecewise`: for each input the means of its bins |
 //! | `activation`, `layers` | nets: the activation function, and for each layer `weights`, a list per input, and `bias` |
+//! | `skip` | nets with a skip connection: a weight per input |
 //! | `trees` | trees: for each, `branches` and `leaves` |
 //! | `kernel` | kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
 //!
 //! A feature x is scaled to (x - center) / spread, or to 0 if the spread is 0. Scalings that begin with `log1p` first
 //! apply sign(x) ln(1 + abs(x)). Scalings that begin with `query-` compute center and spread from the documents of the
 //! query: minimum and range, or mean and standard deviation (divided by the number of documents). `quantile`
-//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them. A missing feature (NaN)
-//! is replaced by its median before it is scaled. An input of kind 0 is the scaled feature (counted from 0); of kind 1, 1 if the
-//! feature is missing, otherwise 0; of kind 2, 1 if the unscaled feature is the level, otherwise 0. Without `inputs`, the inputs
-//! are the scaled features.
+//! interpolates linearly between a feature's `points`, pairs of x and y, and is constant outside of them; so does `piecewise`. A
+//! missing feature (NaN) is replaced by its median before it is scaled. An input of kind 0 is the scaled feature (counted from 0);
+//! of kind 1, 1 if the feature is missing, otherwise 0; of kind 2, 1 if the unscaled feature is the level, otherwise 0. Without
+//! `inputs`, the inputs are the scaled features.
 //!
-//! A layer computes x W + b, followed by the activation function for all layers except the last. A branch goes to
+//! The first layer of a net with `encoding` reads, for each bin t of each input y, clip(y - t, 0, 1) - mean.
+//!
+//! A layer computes x W + b, followed by the activation function for all layers except the last. `skip` adds the sum of each input
+//! of the first layer times its weight to the score. A branch goes to
 //! `left` if its feature (counted from 0) is at most the `threshold`, or is NaN and `nan_left` is true; children of 0
 //! or more are branches, negative ones the leaves -1 - child. A score is the sum of the leaves over all trees.
 //! Thresholds are for unscaled features, except with scaling within queries. A score of kernels is the sum over points
@@ -30,6 +35,7 @@ use super::numbers::FlatInputs;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::is_per_query;
 use super::{Exported, Request};
+use crate::data::Encoding;
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, Dense, KernelKind, KernelRanker, Scorer};
@@ -43,11 +49,15 @@ struct Document<'a> {
     features: &'a [String],
     scaling: ScalingText,
     #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<Vec<Vec<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     inputs: Option<FlatInputs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     activation: Option<Activation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     layers: Option<Vec<LayerText>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skip: Vec<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trees: Option<Vec<TreeText>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,9 +117,11 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         kind: "net",
         features: &request.feature_names,
         scaling: ScalingText::of(model.info.scaler.steps(), kind),
+        encoding: None,
         inputs: FlatInputs::of(&model.info.scaler),
         activation: None,
         layers: None,
+        skip: Vec::new(),
         trees: None,
         kernel: None,
     };
@@ -119,6 +131,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let net = Net::of(model, ranker)?;
             document.activation = net.activation;
             document.layers = Some(net.layers.iter().map(LayerText::of).collect());
+            document.encoding = net.encoding.as_deref().map(means_of_bins);
+            document.skip = net.skip.iter().map(|&weight| weight as f32).collect();
         }
         Scorer::Trees(forest) => {
             let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
@@ -144,10 +158,16 @@ impl ScalingText {
                     (text.center, text.spread) = (Some(affine.center.clone()), Some(affine.spread.clone()));
                 }
                 Step::Lines(lines) => text.points = Some(lines.points()),
+                Step::Pieces(pieces) => text.points = Some(pieces.lines().points()),
             }
         }
         text
     }
+}
+
+/// The means of the bins of each input.
+fn means_of_bins(encoding: &Encoding) -> Vec<Vec<f32>> {
+    encoding.features().iter().map(|of| encoding.means()[of.first..of.first + of.bins].to_vec()).collect()
 }
 
 impl LayerText {

@@ -165,6 +165,9 @@ impl Format {
         let info = &request.model.info;
         let supported = self.capability.check(&info.ranker.architecture, info.scaler.kind());
         supported.map_err(|reason| self.refused(request, reason))?;
+        if info.ranker.skip && !self.capability.skip {
+            return Err(self.refused(request, Unsupported::Skip));
+        }
         (self.write)(request)
     }
 
@@ -180,6 +183,14 @@ impl Format {
             (Unsupported::Architecture, _) => {
                 (format!("a {architecture}"), "it contains only trees: train with `model` trees, or export to onnx")
             }
+            (Unsupported::Skip, _) => (
+                "a net with a skip connection".to_owned(),
+                "its nets have layers only: train with `skip` none, or export to onnx, json, safetensors, rust or c",
+            ),
+            (Unsupported::Encoding, _) => (
+                format!("a net that encodes features ({kind})"),
+                "its nets read one number per feature: train with `scale` quantile, or export to onnx, json, safetensors, rust or c",
+            ),
             (Unsupported::WithinQuery, _) => (
                 format!("features scaled within each query ({kind})"),
                 "it scores one document at a time: train with `scale` quantile, or export to onnx, rust or c",

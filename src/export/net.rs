@@ -1,8 +1,10 @@
 //! Nets for export: layers of weights and biases on the host, and the scaling that is not folded into them.
 
+use crate::data::Encoding;
 use crate::data::scale::{Affine, Input, Inputs, Step};
 use crate::error::Result;
-use crate::model::{Activation, Dense, HostNet, Model, Ranker};
+use crate::model::{Activation, Dense, EncodedRows, HostNet, Model, Ranker};
+use std::sync::Arc;
 
 /// A net and its scaling.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +16,10 @@ pub(super) struct Net<'a> {
     pub layers: Vec<Dense<f64>>,
     /// Activation function of the hidden units; `None` without hidden units.
     pub activation: Option<Activation>,
+    /// Weights of the skip connection, one per input; empty without one.
+    pub skip: Vec<f64>,
+    /// How scaled features become inputs; `None` if each is one.
+    pub encoding: Option<Arc<Encoding>>,
 }
 
 /// Maximum rounding error of a folded layer, as a multiple of that with scaled features.
@@ -22,9 +28,14 @@ const MAX_ERROR: f64 = 16.0;
 impl<'a> Net<'a> {
     /// The net of a model, with its scaling separate.
     pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
-        let HostNet { layers, activation } = HostNet::of(ranker)?.to_f64();
+        let HostNet { layers, activation, skip, encoding } = HostNet::of(ranker)?.to_f64();
         let scaler = &model.info.scaler;
-        Ok(Net { scaling: scaler.steps(), parts: scaler.parts(), layers, activation })
+        Ok(Net { scaling: scaler.steps(), parts: scaler.parts(), layers, activation, skip, encoding })
+    }
+
+    /// The rows of the first layer's table, if features are encoded.
+    pub fn rows(&self) -> Option<EncodedRows> {
+        self.encoding.as_deref().map(EncodedRows::new)
     }
 
     /// Folds an affine scaling into the first layer: W' = W / spread, b' = b - center / spread . W.
@@ -33,6 +44,7 @@ impl<'a> Net<'a> {
     /// precision.
     pub fn folded(mut self) -> Self {
         if let [Step::Affine(affine)] = self.scaling
+            && self.skip.is_empty()
             && self.parts.is_empty()
             && self.layers[0].is_cheap_to_fold(affine)
         {
@@ -58,7 +70,9 @@ impl<'a> Net<'a> {
 
     /// Like [`Net::folded`] without the check, for formats with f64 sums.
     pub fn folded_in_double(mut self) -> Self {
+        // The skip connection reads scaled features, too.
         if let [Step::Affine(affine)] = self.scaling
+            && self.skip.is_empty()
             && self.parts.is_empty()
         {
             self.layers[0].fold(affine);
@@ -120,7 +134,10 @@ mod tests {
         assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));
         let (near, far) = ([Step::Affine(near)], [Step::Affine(far)]);
         let parts = Inputs::default();
-        let net = |scaling| Net { scaling, parts: &parts, layers: vec![layer()], activation: None };
+        let net = |scaling| {
+            let (skip, layers) = (vec![], vec![layer()]);
+            Net { scaling, parts: &parts, layers, activation: None, skip, encoding: None }
+        };
         assert_eq!(net(&near).folded().scaling, []);
         assert_eq!(net(&far).folded(), net(&far));
         assert_eq!(net(&far).folded_in_double().scaling, []);

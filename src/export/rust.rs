@@ -8,7 +8,7 @@ use super::plain::PlainTrees;
 use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
 use crate::data::Scaler;
-use crate::data::scale::{Statistic, Step};
+use crate::data::scale::{Lines, Statistic, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
 use std::fmt::Debug;
@@ -53,8 +53,8 @@ fn arrays(scaling: &[Step]) -> String {
     let of_step = |step: &Step| match step {
         Step::SignedLog | Step::WithinQuery(_) => String::new(),
         Step::Affine(affine) => array("f64", "CENTER", &affine.center) + &array("f64", "SPREAD", &affine.spread) + "\n",
-        Step::Lines(lines) => {
-            let flat = FlatPoints::of(&lines.points());
+        Step::Lines(_) | Step::Pieces(_) => {
+            let flat = FlatPoints::of(&step.lines().map(Lines::points).unwrap_or_default());
             let starts = array("usize", "POINT", &flat.starts);
             starts + &array("f32", "POINT_X", &flat.x) + &array("f64", "POINT_Y", &flat.y) + INTERPOLATE
         }
@@ -97,10 +97,28 @@ fn interpolate(feature: usize, x: f32) -> f32 {
 
 fn of_net(net: &Net<'_>) -> String {
     let mut text = String::new();
+    let rows = net.rows();
     for (place, layer) in net.layers.iter().enumerate() {
-        let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
-        text += &array("f64", &format!("WEIGHTS{}", place + 1), &weights);
+        match &rows {
+            Some(rows) if place == 0 => {
+                for (name, numbers) in ["ROW", "BINS"].into_iter().zip(rows.places()) {
+                    text += &array("i32", name, &numbers);
+                }
+                text += &array("f64", "TABLE1", &rows.exact_table(&layer.weights, layer.units));
+            }
+            _ => {
+                let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
+                text += &array("f64", &format!("WEIGHTS{}", place + 1), &weights);
+            }
+        }
         text += &array("f64", &format!("BIAS{}", place + 1), &layer.bias);
+    }
+    if !net.skip.is_empty() {
+        let numbers = rows.as_ref().map_or_else(|| net.skip.clone(), |rows| rows.exact_table(&net.skip, 1));
+        text += &array("f64", "SKIP", &numbers);
+    }
+    if rows.is_some() {
+        text += ADD_ROWS;
     }
     let function = match net.activation {
         None => "sum",
@@ -108,18 +126,53 @@ fn of_net(net: &Net<'_>) -> String {
         Some(Activation::Tanh) => "sum.tanh()",
         Some(Activation::Relu) => "sum.max(0.0)",
     };
-    text += "\nfn document(x: &[f32; FEATURES]) -> f64 {\n    let h0 = x.map(f64::from);\n";
+    text += "\nfn document(x: &[f32; FEATURES]) -> f64 {\n";
+    if rows.is_none() {
+        text += "    let h0 = x.map(f64::from);\n";
+    }
     for (place, layer) in net.layers.iter().enumerate() {
         let (to, units, inputs) = (place + 1, layer.units, layer.inputs);
         let function = if to < net.layers.len() { function } else { "sum" };
+        if place == 0 && rows.is_some() {
+            text += &format!(
+                "    let mut h1 = BIAS1;\n    add_rows(x, &TABLE1, &mut h1);\n    let h1 = h1.map(|sum: f64| {function});\n"
+            );
+            continue;
+        }
         text += &format!(
             "    let mut h{to} = [0.0; {units}];\n    for (unit, value) in h{to}.iter_mut().enumerate() {{\n        let \
              weights = &WEIGHTS{to}[unit * {inputs}..(unit + 1) * {inputs}];\n        let sum: f64 = h{place}.iter().zip(weights)\
              .fold(BIAS{to}[unit], |sum, (x, weight)| sum + x * weight);\n        *value = {function};\n    }}\n"
         );
     }
-    text + &format!("    h{}[0]\n}}\n", net.layers.len())
+    let last = net.layers.len();
+    let score = match (net.skip.is_empty(), &rows) {
+        (true, _) => format!("h{last}[0]"),
+        (false, None) => format!("h0.iter().zip(&SKIP).fold(h{last}[0], |sum, (x, weight)| sum + x * weight)"),
+        (false, Some(_)) => {
+            text += "    let mut linear = [0.0];\n    add_rows(x, &SKIP, &mut linear);\n";
+            format!("h{last}[0] + linear[0]")
+        }
+    };
+    text + &format!("    {score}\n}}\n")
 }
+
+/// Adds a feature's two rows of a table, those at the ends of its bin.
+const ADD_ROWS: &str = "
+fn add_rows(x: &[f32; FEATURES], table: &[f64], sums: &mut [f64]) {
+    for (i, &position) in x.iter().enumerate() {
+        if BINS[i] == 0 || position.is_nan() {
+            continue;
+        }
+        let bin = (position as i32).min(BINS[i] - 1);
+        let (part, units) = (f64::from(position - bin as f32), sums.len());
+        let rows = &table[(ROW[i] + bin) as usize * units..][..2 * units];
+        for (unit, sum) in sums.iter_mut().enumerate() {
+            *sum += (1.0 - part) * rows[unit] + part * rows[units + unit];
+        }
+    }
+}
+";
 
 fn of_trees(flat: &FlatTrees) -> String {
     let nan_left: Vec<bool> = flat.nan_left.iter().map(|&left| left == 1).collect();
@@ -190,7 +243,7 @@ fn scaled(steps: &[Step], raw: &str) -> Expression {
             Expression { single: format!("{double} as f32"), double }
         }
         Step::Affine(_) => standard(&double, "CENTER[i]", "SPREAD[i]"),
-        Step::Lines(_) => {
+        Step::Lines(_) | Step::Pieces(_) => {
             let single = format!("interpolate(i, {single})");
             Expression { double: format!("f64::from({single})"), single }
         }

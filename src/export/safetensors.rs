@@ -5,8 +5,10 @@
 //! `0.weight` of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are concatenated lists with one number per branch,
 //! as in [`json`](super::json): `trees.root`, `branches.feature`, `.threshold`, `.nan_left`, `.left`, `.right` and
 //! `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and `scaling.spread` are f64; `quantile`
-//! has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. With missing values there is `scaling.medians`, and
-//! with indicators or categorical features `inputs.kind`, `.feature` and `.level`, as in [`json`](super::json). The header's `__metadata__` has kind,
+//! and `piecewise` have `scaling.x` (f32) and `scaling.y` (f64), the points of each feature. With missing values there is
+//! `scaling.medians`, and with indicators or categorical features `inputs.kind`, `.feature` and `.level`, as in
+//! [`json`](super::json). Nets with scaling `piecewise` have `encoding.bins`, the number of bins of each input, and
+//! `encoding.means`, the means of all bins, and nets with a skip connection `skip.weight`. The header's `__metadata__` has kind,
 //! activation, scaling and the feature names, separated by spaces.
 
 use super::net::Net;
@@ -15,7 +17,7 @@ use super::plain::PlainTrees;
 use super::scaling::is_per_query;
 use super::{Exported, Request};
 use crate::data::Scaler;
-use crate::data::scale::Step;
+use crate::data::scale::{Lines, Step};
 use crate::error::{Error, Result};
 use crate::model::{KernelKind, Scorer};
 use serde_json::{Map, Value, json};
@@ -72,9 +74,9 @@ impl Tensors {
                 self.doubles("scaling.center", &affine.center);
                 self.doubles("scaling.spread", &affine.spread);
             }
-            Step::Lines(lines) => {
+            Step::Lines(_) | Step::Pieces(_) => {
                 // All of one length: the last point is repeated.
-                let points = lines.points();
+                let points = step.lines().map(Lines::points).unwrap_or_default();
                 let length = points.iter().map(Vec::len).max().unwrap_or(0);
                 let padded = points.iter().flat_map(|points| {
                     let last = points.last().copied().unwrap_or_default();
@@ -105,6 +107,15 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             net.activation.iter().for_each(|activation| say("activation", &activation.to_string()));
             net.scaling.iter().for_each(|step| tensors.scaling(step));
             tensors.inputs(&model.info.scaler);
+            if let Some(encoding) = &net.encoding {
+                let bins: Vec<i32> = encoding.features().iter().map(|inputs| inputs.bins as i32).collect();
+                tensors.whole("encoding.bins", &bins);
+                tensors.singles("encoding.means", &[encoding.n_inputs()], encoding.means());
+            }
+            if !net.skip.is_empty() {
+                let weights: Vec<f32> = net.skip.iter().map(|&weight| weight as f32).collect();
+                tensors.singles("skip.weight", &[1, weights.len()], &weights);
+            }
             for (place, layer) in net.layers.iter().enumerate() {
                 let weights: Vec<f32> =
                     (0..layer.units).flat_map(|unit| layer.column(unit)).map(|w| w as f32).collect();

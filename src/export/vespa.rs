@@ -99,7 +99,7 @@ fn linear(net: &Net<'_>, names: &[String]) -> Option<String> {
             Step::Affine(affine) => {
                 Some(format!("({value} - {}) / {:?}", signed(affine.center[feature]), affine.spread[feature]))
             }
-            Step::Lines(_) | Step::WithinQuery(_) => None,
+            Step::Lines(_) | Step::Pieces(_) | Step::WithinQuery(_) => None,
         })?;
         terms.push(format!("{} * {value}", signed(layer.weights[feature])));
     }

@@ -67,6 +67,7 @@ impl Columns {
     }
 
     /// Number of groups of [`GROUP`] units; the last may have fewer.
+    #[cfg(test)]
     pub fn groups(&self) -> usize {
         self.bias.len().div_ceil(GROUP)
     }

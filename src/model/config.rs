@@ -2,11 +2,13 @@
 
 use super::ranker::Layer;
 use super::{Activation, Architecture, Init, Ranker};
+use crate::data::{Encoding, Scaler};
 use crate::error::{Error, Result};
 use crate::memory;
 use burn::module::{Param, ParamId};
 use burn::tensor::{Device, Shape, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The shape of a model: number of features and architecture. For a net, everything needed to build a [`Ranker`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,21 +17,44 @@ pub struct RankerConfig {
     pub features: usize,
     /// Architecture and size.
     pub architecture: Architecture,
+    /// Whether a net with hidden layers has a linear path from its inputs to the score, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip: bool,
+    /// How a net reads features scaled by `piecewise`; `None` if each feature is one input. Model folders store it with the scaling.
+    #[serde(skip)]
+    pub encoding: Option<Arc<Encoding>>,
 }
 
 impl RankerConfig {
     /// A linear net.
     pub fn linear(features: usize) -> Self {
-        RankerConfig { features, architecture: Architecture::Linear }
+        RankerConfig::new(features, Architecture::Linear)
     }
 
     /// A net with hidden layers of the given sizes, such as `&[32, 16]`.
     pub fn mlp(features: usize, hidden: &[usize], activation: Activation) -> Self {
-        RankerConfig { features, architecture: Architecture::Mlp { hidden: hidden.to_vec(), activation } }
+        RankerConfig::new(features, Architecture::Mlp { hidden: hidden.to_vec(), activation })
+    }
+
+    /// A model without skip connection that reads each feature as one input.
+    pub fn new(features: usize, architecture: Architecture) -> Self {
+        RankerConfig { features, architecture, skip: false, encoding: None }
+    }
+
+    /// Reads features as scaled by a scaler: a net has an input per bin of `piecewise`.
+    #[must_use]
+    pub fn encoded(self, scaler: &Scaler) -> Self {
+        let encoding = if self.architecture.is_net() { scaler.encoding() } else { None };
+        RankerConfig { encoding, ..self }
+    }
+
+    /// Number of inputs of a net's first layer.
+    pub fn n_inputs(&self) -> usize {
+        self.encoding.as_ref().map_or(self.features, |encoding| encoding.n_inputs())
     }
 
     /// The shapes of the parameters, in the order of [`RankerConfig::from_weights`]: weights and biases of each hidden
-    /// layer, then the weights of the output.
+    /// layer, the weights of the output, then those of the skip connection.
     ///
     /// Empty if the architecture is not a net.
     pub fn shapes(&self) -> Vec<Vec<usize>> {
@@ -42,6 +67,9 @@ impl RankerConfig {
             if !layer.bias.is_empty() {
                 shapes.push(vec![layer.units]);
             }
+        }
+        if self.skip {
+            shapes.push(vec![self.n_inputs(), 1]);
         }
         shapes
     }
@@ -103,6 +131,20 @@ impl RankerConfig {
         ))
     }
 
+    /// Creates a ranker from the weights of all parameters in one row.
+    ///
+    /// # Errors
+    /// If their number does not match.
+    pub(crate) fn from_flat(&self, flat: &[f32], device: &Device) -> Result<Ranker> {
+        let (mut rest, mut weights) = (flat, Vec::new());
+        for shape in self.shapes() {
+            let (own, others) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
+            weights.push(own.to_vec());
+            rest = others;
+        }
+        self.from_weights(&weights, device)
+    }
+
     /// Builds a ranker from functions that create the parameter at a place in [`RankerConfig::shapes`].
     fn build(
         &self,
@@ -113,7 +155,9 @@ impl RankerConfig {
             weight: weight(2 * place, [layer.inputs, layer.units]),
             bias: (!layer.bias.is_empty()).then(|| bias(2 * place + 1, [layer.units])),
         });
-        Ranker { layers: layers.collect(), activation: self.architecture.activation() }
+        let layers: Vec<Layer> = layers.collect();
+        let skip = self.skip.then(|| weight(2 * layers.len() - 1, [self.n_inputs(), 1]));
+        Ranker { layers, skip, activation: self.architecture.activation(), encoding: self.encoding.clone() }
     }
 
     /// Checks that this is a valid net.
@@ -128,6 +172,17 @@ impl RankerConfig {
     pub(crate) fn check(&self) -> Result<()> {
         if self.features == 0 {
             return Err(Error::Data("a ranker needs at least one feature".into()));
+        }
+        if self.n_inputs() == 0 {
+            return Err(Error::Data(
+                "all features are constant in the training data: there is nothing to learn from".into(),
+            ));
+        }
+        if self.encoding.as_ref().is_some_and(|encoding| encoding.n_features() != self.features) {
+            return Err(Error::Mismatch("the encoding has another number of features than the net".into()));
+        }
+        if self.skip && self.architecture.hidden().is_empty() {
+            return Err(Error::Config("a skip connection needs hidden layers: a linear net is one".into()));
         }
         self.architecture.check()
     }

@@ -9,6 +9,8 @@ use crate::name::words;
 /// Scalings that a format supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalings {
+    /// Those with one input per feature that do not depend on the other documents of the query.
+    OneInput,
     /// All that do not depend on the other documents of the query.
     PerDocument,
     /// All.
@@ -19,6 +21,7 @@ impl Scalings {
     /// Whether a scaling is one of them.
     pub fn has(self, kind: ScaleKind) -> bool {
         match self {
+            Scalings::OneInput => !kind.is_per_query() && kind != ScaleKind::Piecewise,
             Scalings::PerDocument => !kind.is_per_query(),
             Scalings::Any => true,
         }
@@ -42,6 +45,8 @@ pub struct Capability {
     pub trees: Option<Scalings>,
     /// Scalings of kernel sums; `None` if the format has no kernels.
     pub kernels: Option<Scalings>,
+    /// Whether nets can have a skip connection.
+    pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
     /// Maximum number of branches from the root of a tree to a leaf; `None` for no limit.
@@ -51,8 +56,12 @@ pub struct Capability {
 /// Why a format does not support a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
+    /// It has no nets with a skip connection.
+    Skip,
     /// It has no models of this architecture.
     Architecture,
+    /// It has no nets that encode features.
+    Encoding,
     /// It scores documents independently, so it cannot scale features within a query.
     WithinQuery,
     /// It does not have this activation function.
@@ -69,6 +78,7 @@ impl Capability {
         nets: Some(Scalings::Any),
         trees: Some(Scalings::Any),
         kernels: Some(Scalings::Any),
+        skip: true,
         activations: &Activation::ALL,
         levels: None,
     };
@@ -79,9 +89,10 @@ impl Capability {
 
     /// Search engines with formulas or normalisers of features, and nested trees.
     const ENGINE: Capability = Capability {
-        nets: Some(Scalings::PerDocument),
+        nets: Some(Scalings::OneInput),
         trees: Some(Scalings::PerDocument),
         kernels: None,
+        skip: false,
         levels: Some(NESTED_LEVELS),
         ..Capability::ANY
     };
@@ -102,7 +113,7 @@ impl Capability {
     pub fn check(&self, architecture: &Architecture, scaling: ScaleKind) -> Result<(), Unsupported> {
         let scalings = self.scalings(architecture).ok_or(Unsupported::Architecture)?;
         if !scalings.has(scaling) {
-            return Err(Unsupported::WithinQuery);
+            return Err(if scaling.is_per_query() { Unsupported::WithinQuery } else { Unsupported::Encoding });
         }
         match architecture.activation().filter(|activation| !self.activations.contains(activation)) {
             Some(activation) => Err(Unsupported::Activation(activation)),
@@ -144,7 +155,12 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => Capability { kernels: Some(Scalings::PerDocument), ..Capability::ENGINE },
+            ExportTarget::Vespa => Capability {
+                nets: Some(Scalings::PerDocument),
+                kernels: Some(Scalings::PerDocument),
+                skip: true,
+                ..Capability::ENGINE
+            },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

@@ -1,6 +1,7 @@
 //! Scoring on the host in blocks of documents; rounding does not depend on the block.
 
 use super::columns::{Columns, GROUP};
+use super::encoded_columns::EncodedColumns;
 use super::units::activate;
 use super::{Activation, Dense, HostNet, Ranker};
 use crate::error::{Error, Result};
@@ -15,12 +16,56 @@ const BLOCK_VALUES: usize = 1 << 16;
 #[derive(Debug, Clone)]
 pub(crate) struct HostRanker {
     /// All hidden layers except the last.
-    before: Vec<Columns>,
+    before: Vec<Layer>,
     /// The last hidden layer, or a linear net.
-    last: Columns,
+    last: Layer,
     /// Activation function and output weights, one per unit of the last layer; `None` for a linear net, whose only unit
     /// is the score.
     output: Option<(Activation, Vec<f32>)>,
+    /// The skip connection: one unit without activation function.
+    skip: Option<Layer>,
+}
+
+/// The units of a layer.
+#[derive(Debug, Clone)]
+enum Layer {
+    Plain(Columns),
+    Encoded(EncodedColumns),
+}
+
+impl Layer {
+    fn features(&self) -> usize {
+        match self {
+            Layer::Plain(columns) => columns.features(),
+            Layer::Encoded(columns) => columns.features(),
+        }
+    }
+
+    /// Number of units.
+    fn len(&self) -> usize {
+        match self {
+            Layer::Plain(columns) => columns.len(),
+            Layer::Encoded(columns) => columns.len(),
+        }
+    }
+
+    fn groups(&self) -> usize {
+        self.len().div_ceil(GROUP)
+    }
+
+    fn units(&self, group: usize) -> std::ops::Range<usize> {
+        match self {
+            Layer::Plain(columns) => columns.units(group),
+            Layer::Encoded(columns) => columns.units(group),
+        }
+    }
+
+    fn receive(&self, group: usize, rows: &[f32], received: &mut [f32]) {
+        match self {
+            Layer::Plain(columns) => columns.receive(group, rows, received),
+            Layer::Encoded(columns) => columns.receive(group, rows, received),
+        }
+    }
 }
 
 impl HostRanker {
@@ -31,13 +76,23 @@ impl HostRanker {
     }
 
     pub fn new(net: &HostNet) -> Self {
-        let columns = |layer: &Dense| {
-            Columns::new(layer.inputs, layer.bias.clone(), |input, unit| layer.weights[input * layer.units + unit])
+        let layer = |(place, layer): (usize, &Dense)| match &net.encoding {
+            Some(encoding) if place == 0 => {
+                Layer::Encoded(EncodedColumns::new(encoding, &layer.weights, layer.bias.clone()))
+            }
+            _ => Layer::Plain(Columns::new(layer.inputs, layer.bias.clone(), |input, unit| {
+                layer.weights[input * layer.units + unit]
+            })),
         };
-        let mut before: Vec<Columns> = net.hidden().iter().map(columns).collect();
+        let linear = |weights: &[f32]| match &net.encoding {
+            Some(encoding) => Layer::Encoded(EncodedColumns::new(encoding, weights, vec![0.0])),
+            None => Layer::Plain(Columns::linear(weights.len(), &[weights])),
+        };
+        let mut before: Vec<Layer> = net.hidden().iter().enumerate().map(layer).collect();
         let output = net.activation.map(|activation| (activation, net.output().to_vec()));
-        let last = before.pop().unwrap_or_else(|| Columns::linear(net.output().len(), &[net.output()]));
-        HostRanker { before, last, output }
+        let last = before.pop().unwrap_or_else(|| linear(net.output()));
+        let skip = Some(&net.skip[..]).filter(|skip| !skip.is_empty()).map(linear);
+        HostRanker { before, last, output, skip }
     }
 
     /// Number of features per document.
@@ -47,7 +102,7 @@ impl HostRanker {
 
     /// Number of documents per block.
     pub fn block(&self) -> usize {
-        let widest = self.before.iter().map(Columns::len).fold(self.features(), usize::max);
+        let widest = self.before.iter().map(Layer::len).fold(self.features(), usize::max);
         (BLOCK_VALUES / widest.max(1)).clamp(1, BLOCK)
     }
 
@@ -72,6 +127,17 @@ impl HostRanker {
 
     fn score_in(&self, rows: &[f32], scores: &mut [f32], room: &mut HostRoom) {
         self.score_with(scores, room, |layer, group, sums| layer.receive(group, rows, sums));
+        if let Some(skip) = &self.skip {
+            room.received.clear();
+            room.received.resize(scores.len(), 0.0);
+            skip.receive(0, rows, &mut room.received);
+            scores.iter_mut().zip(&room.received).for_each(|(score, linear)| *score += linear);
+        }
+    }
+
+    /// Whether a change of a feature by some amount changes the sums of the first layer in proportion, and nothing else.
+    pub fn has_first_sums(&self) -> bool {
+        self.skip.is_none() && matches!(self.before.first().unwrap_or(&self.last), Layer::Plain(_))
     }
 
     /// Number of units of the first layer; 1 for a linear net.
@@ -92,14 +158,15 @@ impl HostRanker {
 
     /// Scores of documents with the given first sums, after adding `change[document]` to one feature of each document.
     ///
-    /// Takes one product per unit instead of one per unit and feature.
+    /// Takes one product per unit instead of one per unit and feature. Requires [`HostRanker::has_first_sums`].
     pub fn score_changed(&self, sums: &[f32], feature: usize, change: &[f32], scores: &mut [f32], room: &mut HostRoom) {
         let documents = change.len();
         self.score_with(scores, room, |layer, group, changed| {
             let units = layer.units(group);
             let rows = sums[units.start * documents..units.end * documents].chunks_exact(documents.max(1));
             for ((unit, sums), changed) in units.zip(rows).zip(changed.chunks_exact_mut(documents.max(1))) {
-                let weight = layer.weight(feature, unit);
+                let Layer::Plain(columns) = layer else { continue };
+                let weight = columns.weight(feature, unit);
                 for ((changed, sum), change) in changed.iter_mut().zip(sums).zip(change) {
                     *changed = sum + change * weight;
                 }
@@ -108,7 +175,7 @@ impl HostRanker {
     }
 
     /// Scores documents; `first` writes the input sums of a group of units of the first layer.
-    fn score_with(&self, scores: &mut [f32], room: &mut HostRoom, first: impl Fn(&Columns, usize, &mut [f32])) {
+    fn score_with(&self, scores: &mut [f32], room: &mut HostRoom, first: impl Fn(&Layer, usize, &mut [f32])) {
         let Some((function, weights)) = &self.output else {
             return first(&self.last, 0, scores);
         };
@@ -147,7 +214,7 @@ pub(crate) struct HostRoom {
 
 /// Computes the values of a hidden layer, `[documents, units]`.
 fn hidden_rows(
-    layer: &Columns,
+    layer: &Layer,
     function: Activation,
     documents: usize,
     received: &mut Vec<f32>,
@@ -165,7 +232,7 @@ fn hidden_rows(
 
 /// Visits the units of a hidden layer with their values, `[units, documents]`, a group of units at a time.
 fn each_group(
-    layer: &Columns,
+    layer: &Layer,
     function: Activation,
     documents: usize,
     received: &mut Vec<f32>,
@@ -203,7 +270,8 @@ mod tests {
 
     fn net(widths: &[usize]) -> HostNet {
         let layers = widths.windows(2).enumerate().map(|(place, ends)| dense(ends[0], ends[1], 31 * place));
-        HostNet { layers: layers.collect(), activation: (widths.len() > 2).then_some(Activation::Tanh) }
+        let activation = (widths.len() > 2).then_some(Activation::Tanh);
+        HostNet { layers: layers.collect(), activation, skip: Vec::new(), encoding: None }
     }
 
     #[test]

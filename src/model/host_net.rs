@@ -1,11 +1,14 @@
 //! Nets on the host, and the layout of their weights.
 
 use super::{Activation, Ranker, RankerConfig};
+use crate::data::Encoding;
+use crate::data::scale::FeatureInputs;
 use crate::error::Result;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Position of a layer's weights in the flat weights of a net. The flat order is: for each hidden layer its weights,
-/// row-major, then its biases; last the weights of the output.
+/// row-major, then its biases; then the weights of the output, and those of the skip connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LayerPlace {
     pub inputs: usize,
@@ -17,9 +20,9 @@ pub(crate) struct LayerPlace {
 }
 
 impl RankerConfig {
-    /// The layers of a net, from the first to the output.
+    /// The layers of a net, from the first to the output, without the skip connection.
     pub(crate) fn layers(&self) -> Vec<LayerPlace> {
-        let (mut layers, mut inputs, mut start) = (Vec::new(), self.features, 0usize);
+        let (mut layers, mut inputs, mut start) = (Vec::new(), self.n_inputs(), 0usize);
         let mut add = |units: usize, has_bias: bool| {
             // Shapes that do not fit into memory are refused later.
             let bias = start.saturating_add(inputs.saturating_mul(units));
@@ -51,6 +54,10 @@ pub(crate) struct HostNet<T = f32> {
     pub layers: Vec<Dense<T>>,
     /// Activation function of the hidden units; `None` without hidden units.
     pub activation: Option<Activation>,
+    /// Weights of the skip connection, one per input; empty without one.
+    pub skip: Vec<T>,
+    /// How features become inputs; `None` if each is one.
+    pub encoding: Option<Arc<Encoding>>,
 }
 
 impl HostNet {
@@ -66,9 +73,13 @@ impl HostNet {
             let bias = if bias.is_empty() { vec![0.0; units] } else { weights[bias].to_vec() };
             Dense { inputs, units, weights: weights[matrix].to_vec(), bias }
         };
+        let layers = config.layers();
+        let end = layers.last().map_or(0, |output| output.weights.end);
         HostNet {
-            layers: config.layers().into_iter().map(layer).collect(),
+            layers: layers.into_iter().map(layer).collect(),
             activation: config.architecture.activation(),
+            skip: if config.skip { weights[end..end + config.n_inputs()].to_vec() } else { Vec::new() },
+            encoding: config.encoding.clone(),
         }
     }
 
@@ -78,6 +89,9 @@ impl HostNet {
             self.layers.into_iter().flat_map(|layer| [layer.weights, layer.bias]).collect();
         // The output has no bias.
         weights.pop();
+        if !self.skip.is_empty() {
+            weights.push(self.skip);
+        }
         weights
     }
 
@@ -89,7 +103,48 @@ impl HostNet {
             weights: wide(&layer.weights),
             bias: wide(&layer.bias),
         };
-        HostNet { layers: self.layers.iter().map(layer).collect(), activation: self.activation }
+        HostNet {
+            layers: self.layers.iter().map(layer).collect(),
+            activation: self.activation,
+            skip: wide(&self.skip),
+            encoding: self.encoding.clone(),
+        }
+    }
+}
+
+/// How features become inputs: each is one, or those of [`Encoding`].
+impl HostNet<f64> {
+    /// The inputs of a scaled document.
+    pub fn inputs(&self, document: &[f64]) -> Vec<f64> {
+        let Some(encoding) = &self.encoding else { return document.to_vec() };
+        let mut inputs = Vec::with_capacity(encoding.n_inputs());
+        for (feature, &position) in encoding.features().iter().zip(document) {
+            let means = &encoding.means()[feature.first..feature.first + feature.bins];
+            let input = |(bin, mean): (usize, &f32)| match position.is_nan() {
+                true => 0.0,
+                false => (position - bin as f64).clamp(0.0, 1.0) - f64::from(*mean),
+            };
+            inputs.extend(means.iter().enumerate().map(input));
+        }
+        inputs
+    }
+
+    /// Converts the gradient by the inputs of a document to that by its features.
+    pub fn by_features(&self, document: &[f64], gradient: Vec<f64>) -> Vec<f64> {
+        let Some(encoding) = &self.encoding else { return gradient };
+        let of_feature = |(feature, &position): (&FeatureInputs, &f64)| match feature.bins {
+            0 => 0.0,
+            _ if position.is_nan() => 0.0,
+            bins => gradient[feature.first + (position.max(0.0) as usize).min(bins - 1)],
+        };
+        encoding.features().iter().zip(document).map(of_feature).collect()
+    }
+
+    /// Sums numbers of inputs by feature.
+    pub fn sums_of_features(&self, numbers: Vec<f64>) -> Vec<f64> {
+        let Some(encoding) = &self.encoding else { return numbers };
+        let sum = |feature: &FeatureInputs| numbers[feature.first..feature.first + feature.bins].iter().sum();
+        encoding.features().iter().map(sum).collect()
     }
 }
 

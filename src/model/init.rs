@@ -24,9 +24,12 @@ impl Init {
             |n: usize, bound: f32| (0..n).map(|_| random.random_range(-bound..=bound)).collect::<Vec<f32>>();
         let shapes = config.shapes();
         let linear = shapes.len() == 1;
+        let skip = config.skip.then(|| shapes.len() - 1);
         let start = |(place, shape): (usize, &Vec<usize>)| {
             let size = shape.iter().product();
             match self {
+                // So that a net starts without it.
+                _ if skip == Some(place) => vec![0.0; size],
                 // Weights and biases of the first layer.
                 Init::Paper if place < 2 && !linear => vec![0.0; size],
                 Init::Paper => uniform(size, 0.1),

@@ -83,7 +83,7 @@ impl KernelRanker {
     /// Architecture and number of features.
     pub fn config(&self) -> RankerConfig {
         let architecture = Architecture::Kernel { points: self.weights.len() };
-        RankerConfig { features: self.features, architecture }
+        RankerConfig::new(self.features, architecture)
     }
 
     /// The kernel.

@@ -6,6 +6,8 @@ mod columns;
 mod config;
 #[cfg(feature = "cubecl")]
 mod device;
+mod encoded_columns;
+mod encoding;
 mod ensemble;
 mod export_target;
 mod folder;
@@ -33,6 +35,7 @@ pub(crate) use columns::{Columns, GROUP};
 pub use config::RankerConfig;
 #[cfg(feature = "cubecl")]
 pub(crate) use device::NarrowNet;
+pub(crate) use encoding::EncodedRows;
 pub use ensemble::MemberInfo;
 pub(crate) use ensemble::{fold, score_deviation};
 pub(crate) use export_target::NESTED_LEVELS;

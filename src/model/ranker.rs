@@ -1,13 +1,16 @@
 //! Nets of any depth as a Burn module: `s = g(... g(x W1 + b1) W2 + b2 ...) . v`.
 
+use super::encoding;
 use super::units::units;
 use super::{Activation, Architecture, RankerConfig, to_host};
+use crate::data::Encoding;
 use crate::error::Result;
 use burn::module::{Module, Param};
 use burn::tensor::module::linear;
 use burn::tensor::{Device, Tensor};
+use std::sync::Arc;
 
-/// A net with any number of hidden layers; without hidden layers it is linear, `s = x . v`.
+/// A net with any number of hidden layers; without hidden layers it is linear, `s = x . v`. A skip connection adds `x . w`.
 ///
 /// The output has no bias, because adding a constant to all scores changes no ranking.
 ///
@@ -23,9 +26,14 @@ use burn::tensor::{Device, Tensor};
 pub struct Ranker {
     /// The hidden layers and the output layer.
     pub(super) layers: Vec<Layer>,
+    /// Weights of the linear path from the inputs to the score, `[inputs, 1]`.
+    pub(super) skip: Option<Param<Tensor<2>>>,
     /// Activation function of the hidden units; `None` without hidden units.
     #[module(skip)]
     pub(super) activation: Option<Activation>,
+    /// How features scaled by `piecewise` become inputs.
+    #[module(skip)]
+    pub(super) encoding: Option<Arc<Encoding>>,
 }
 
 /// One layer: `x W + b`, or `x W` for the output.
@@ -58,7 +66,13 @@ impl Ranker {
     /// The same by Burn's operations, one by one.
     pub(crate) fn forward_by_burn(&self, features: Tensor<2>) -> Tensor<1> {
         let [documents, _] = features.dims();
-        self.layers.iter().fold(features, |input, layer| self.layer(layer, input)).reshape([documents])
+        let inputs = match &self.encoding {
+            Some(encoding) => encoding::inputs(encoding, features),
+            None => features,
+        };
+        let linear = self.skip.as_ref().map(|skip| inputs.clone().matmul(skip.val()));
+        let scores = self.layers.iter().fold(inputs, |input, layer| self.layer(layer, input));
+        linear.into_iter().fold(scores, |scores, linear| scores + linear).reshape([documents])
     }
 
     fn layer(&self, layer: &Layer, input: Tensor<2>) -> Tensor<2> {
@@ -73,11 +87,16 @@ impl Ranker {
         let size = |layer: &Layer| layer.weight.lazy_shape().dims::<2>();
         let hidden = self.layers.iter().filter(|layer| layer.bias.is_some()).map(|layer| size(layer)[1]).collect();
         RankerConfig {
-            features: self.layers.first().map_or(0, |layer| size(layer)[0]),
+            features: match &self.encoding {
+                Some(encoding) => encoding.n_features(),
+                None => self.layers.first().map_or(0, |layer| size(layer)[0]),
+            },
             architecture: match self.activation {
                 None => Architecture::Linear,
                 Some(activation) => Architecture::Mlp { hidden, activation },
             },
+            skip: self.skip.is_some(),
+            encoding: self.encoding.clone(),
         }
     }
 
@@ -104,7 +123,7 @@ impl Ranker {
             let weight = layer.weight.val().flatten(0, 1);
             [Some(weight), layer.bias.as_ref().map(Param::val)].into_iter().flatten().collect::<Vec<_>>()
         };
-        self.layers.iter().flat_map(of_layer).collect()
+        self.layers.iter().flat_map(of_layer).chain(self.skip.iter().map(|skip| skip.val().flatten(0, 1))).collect()
     }
 }
 

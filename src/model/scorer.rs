@@ -31,13 +31,10 @@ impl Scorer {
     pub fn config(&self) -> RankerConfig {
         match self {
             Scorer::Net(ranker) => ranker.config(),
-            Scorer::Trees(forest) => RankerConfig {
-                features: forest.n_features(),
-                architecture: Architecture::Trees {
-                    trees: forest.n_trees(),
-                    leaves: forest.trees().iter().map(|tree| tree.leaves().len()).max().unwrap_or(0),
-                },
-            },
+            Scorer::Trees(forest) => {
+                let leaves = forest.trees().iter().map(|tree| tree.leaves().len()).max().unwrap_or(0);
+                RankerConfig::new(forest.n_features(), Architecture::Trees { trees: forest.n_trees(), leaves })
+            }
             Scorer::Kernel(ranker) => ranker.config(),
         }
     }

@@ -5,12 +5,12 @@ use super::SETTINGS;
 use super::method::Method;
 use super::model::{ModelChoice, ModelKind, models};
 use super::value::Value;
-use super::words::{GradientPath, OptimizerKind, Schedule};
-use crate::data::scale::ScaleKind;
-use crate::data::{Dataset, Preprocessing};
+use super::words::{GradientPath, OptimizerKind, Schedule, Skip};
+use crate::data::scale::{DEFAULT_BINS, ScaleKind};
+use crate::data::{Dataset, Preprocessing, Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
-use crate::model::{Architecture, ExportTarget, Init, Unsupported};
+use crate::model::{Architecture, ExportTarget, Init, RankerConfig, Unsupported};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,15 @@ pub struct TrainConfig {
     /// Feature scaling, fitted on the training queries. None if missing in JSON.
     #[serde(default, skip_serializing_if = "is_none")]
     pub scaling: ScaleKind,
+    /// Maximum number of bins per feature of the scaling `piecewise`.
+    #[serde(default = "default_bins", skip_serializing_if = "is_default_bins")]
+    pub scale_bins: usize,
+    /// Connection from the inputs of a net with hidden layers to its score. None if missing in JSON.
+    #[serde(default, skip_serializing_if = "has_no_skip")]
+    pub skip: Skip,
+    /// Decay of the exponential moving average of a net's weights that is evaluated and saved; 0 uses the weights themselves.
+    #[serde(default, skip_serializing_if = "is_nought")]
+    pub average_weights: f64,
     /// Metric that selects the best epoch on the validation queries, as in `ndcg@10`.
     pub metric: String,
     /// Maximum number of epochs.
@@ -68,6 +77,22 @@ pub struct TrainConfig {
     /// Where the model will be used, which restricts architecture, scaling and activation. Any use if missing in JSON.
     #[serde(rename = "for", default, skip_serializing_if = "is_any")]
     pub target: ExportTarget,
+}
+
+fn default_bins() -> usize {
+    DEFAULT_BINS
+}
+
+fn is_default_bins(bins: &usize) -> bool {
+    *bins == DEFAULT_BINS
+}
+
+fn has_no_skip(skip: &Skip) -> bool {
+    *skip == Skip::None
+}
+
+fn is_nought(number: &f64) -> bool {
+    *number == 0.0
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -112,13 +137,20 @@ impl TrainConfig {
         queries.div_ceil(self.batch_queries.max(1))
     }
 
+    /// Returns the shape of the model for data with this scaling; trees and kernels grow to theirs.
+    pub(crate) fn shape(&self, scaler: &Scaler) -> RankerConfig {
+        let shape = RankerConfig::new(scaler.n_inputs(), self.architecture.clone()).encoded(scaler);
+        RankerConfig { skip: self.skip == Skip::Linear, ..shape }
+    }
+
     /// Returns how the features of `train` become inputs: trees use missing values and categorical features as they are, other
     /// models replace and encode them.
     ///
     /// # Errors
     /// If the data has no such categorical feature, or missing values that the model cannot take.
     pub fn preprocessing(&self, train: &Dataset) -> Result<Preprocessing> {
-        let (scaling, categorical) = (self.scaling, self.categorical_columns(train)?);
+        let scaling = Scaling { kind: self.scaling, bins: self.scale_bins };
+        let categorical = self.categorical_columns(train)?;
         match (&self.method, &self.architecture) {
             (Method::Boosting(_), _) => Ok(Preprocessing { scaling, imputes: false, categorical: Vec::new() }),
             (Method::Baseline(settings), Architecture::Trees { .. }) if train.has_missing() => {
@@ -192,7 +224,10 @@ impl TrainConfig {
         let only = |key, value: &str, supported: Vec<&str>| {
             Err(Error::setting(key, value, format!("{} with `for` {target}", listed(&supported, "or"))))
         };
-        match (capability.check(&self.architecture, self.scaling), capability.levels, &self.architecture) {
+        let supported = capability.check(&self.architecture, self.scaling);
+        let has_skip = self.skip == Skip::Linear && !capability.skip;
+        let supported = if has_skip { supported.and(Err(Unsupported::Skip)) } else { supported };
+        match (supported, capability.levels, &self.architecture) {
             (Err(Unsupported::Architecture), ..) => {
                 let model = ModelChoice::of(self)?.kind.name;
                 let is_supported = |kind: &&ModelKind| capability.scalings(&kind.architecture).is_some();
@@ -203,7 +238,8 @@ impl TrainConfig {
                     listed(&models, "or")
                 )))
             }
-            (Err(Unsupported::WithinQuery), ..) => {
+            (Err(Unsupported::Skip), ..) => only("skip", self.skip.name(), vec![Skip::None.name()]),
+            (Err(Unsupported::WithinQuery | Unsupported::Encoding), ..) => {
                 let scalings = capability.scalings(&self.architecture);
                 let is_supported = |kind: &ScaleKind| scalings.is_some_and(|scalings| scalings.has(*kind));
                 let supported = ScaleKind::ALL.into_iter().filter(is_supported).map(ScaleKind::name);

@@ -27,7 +27,7 @@ pub use model::{Kinds, ModelChoice, ModelKind, models};
 pub use row::{DefaultValue, SearchSpace, Section, Setting};
 pub use table::SETTINGS;
 pub use value::{Bounds, Value};
-pub use words::{GradientPath, MissingValues, OptimizerKind, Schedule};
+pub use words::{GradientPath, MissingValues, OptimizerKind, Schedule, Skip};
 
 /// Whether this build can train trees. All builds can score with them.
 pub const GROWS_TREES: bool = cfg!(feature = "trees");

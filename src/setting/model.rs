@@ -4,9 +4,9 @@ use super::SETTINGS;
 use super::config::TrainConfig;
 use super::given::{Given, resolve};
 use super::method::{BaselineSettings, Method, TreeSettings};
-use super::words::{GradientPath, OptimizerKind, Schedule};
+use super::words::{GradientPath, OptimizerKind, Schedule, Skip};
 use crate::baseline::BASELINES;
-use crate::data::scale::ScaleKind;
+use crate::data::scale::{DEFAULT_BINS, ScaleKind};
 use crate::error::{Error, Result};
 use crate::internal::text::listed;
 use crate::model::{Activation, Architecture, ExportTarget, Init};
@@ -312,6 +312,9 @@ impl ModelChoice {
             },
             init: Init::Burn,
             scaling: kind.scaling,
+            scale_bins: DEFAULT_BINS,
+            skip: Skip::None,
+            average_weights: 0.0,
             metric: String::new(),
             epochs: kind.epochs,
             learning_rate: kind.learning_rate,

@@ -6,10 +6,10 @@ use super::model::Kinds;
 use super::row::DefaultValue::{After, Fixed, OfData, OfKind};
 use super::row::SearchSpace::{self, List, Log, ZeroOrLog};
 use super::row::{Section, Setting};
-use super::value::Bounds::{NotNegative, Positive, Share};
+use super::value::Bounds::{Decay, NotNegative, Positive, Share};
 use super::value::Value::{Features, Name, Number, Units, Whole, Words};
-use super::words::{GradientPath, MissingValues, OptimizerKind, Schedule};
-use crate::data::scale::ScaleKind;
+use super::words::{GradientPath, MissingValues, OptimizerKind, Schedule, Skip};
+use crate::data::scale::{MAX_BINS, ScaleKind};
 use crate::metric::DEFAULT_METRIC;
 use crate::model::{Activation, ExportTarget, Init};
 use crate::objective::Objective;
@@ -299,6 +299,37 @@ pub static SETTINGS: &[Setting] = &[
         search: &[(NETS, List(&ScaleKind::TRIED_BY_TUNE)), (TREES, List(&["none", "query-minmax"]))],
         get: |config| config.scaling.to_string(),
         set: |config, text| set(&mut config.scaling, text),
+        ..ROW
+    },
+    Setting {
+        key: "scale-bins",
+        section: Section::Training,
+        help: "Maximum number of bins per feature with `scale` piecewise",
+        value: Whole(2, MAX_BINS as u64),
+        kinds: ONE_MODEL.or(AUTO),
+        default: Fixed("16"),
+        get: |config| config.scale_bins.to_string(),
+        set: |config, text| set(&mut config.scale_bins, text),
+        ..ROW
+    },
+    Setting {
+        key: "skip",
+        help: "Connection from the inputs of the net to its score, beside the hidden layers",
+        value: Words(Skip::WORDS),
+        kinds: MLP,
+        default: Fixed("none"),
+        search: &[(NETS, SearchSpace::Default)],
+        get: |config| config.skip.to_string(),
+        set: |config, text| set(&mut config.skip, text),
+        ..ROW
+    },
+    Setting {
+        key: "average-weights",
+        help: "Decay of an exponential moving average of the weights, which is evaluated and saved instead of the weights; 0 disables averaging",
+        value: Number(Decay),
+        search: &[(NETS, SearchSpace::Default)],
+        get: |config| config.average_weights.to_string(),
+        set: |config, text| set(&mut config.average_weights, text),
         ..ROW
     },
     Setting {

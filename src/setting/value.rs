@@ -31,6 +31,8 @@ pub enum Bounds {
     NotNegative,
     /// Above 0 and at most 1.
     Share,
+    /// 0 or more and below 1.
+    Decay,
 }
 
 impl Bounds {
@@ -40,6 +42,7 @@ impl Bounds {
                 Bounds::Positive => number > 0.0,
                 Bounds::NotNegative => number >= 0.0,
                 Bounds::Share => number > 0.0 && number <= 1.0,
+                Bounds::Decay => (0.0..1.0).contains(&number),
             }
     }
 }
@@ -53,6 +56,7 @@ impl Value {
             Value::Number(Bounds::Positive) => "a number above 0".into(),
             Value::Number(Bounds::NotNegative) => "a number of 0 or more".into(),
             Value::Number(Bounds::Share) => "a number above 0 and at most 1".into(),
+            Value::Number(Bounds::Decay) => "a number of 0 or more and below 1".into(),
             Value::Words(_) | Value::Name(..) => listed(&self.words(), "or"),
             Value::Features => "different features, separated by commas: numbers, from 1, or names, as in 5,9".into(),
             Value::Units => {

@@ -15,6 +15,18 @@ words! {
 }
 
 words! {
+    /// Connection from the inputs of a net to its score, beside the hidden layers.
+    #[derive(Default)]
+    pub enum Skip: "skip connection" {
+        /// No connection.
+        #[default]
+        None = "none",
+        /// A linear net, whose weights start at 0.
+        Linear = "linear",
+    }
+}
+
+words! {
     /// Learning rate schedule.
     pub enum Schedule: "schedule" {
         /// Keeps the initial learning rate.

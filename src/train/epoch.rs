@@ -18,6 +18,9 @@ pub(super) fn run(engine: &mut dyn Engine, epoch: &EpochStart<'_>, mut net: Net)
         let learning_rate = epoch.learning_rate(number, count);
         if let Some(gradients) = batches.gradient(&net.ranker, queries, learning_rate)? {
             net.ranker = net.optimizer.step(learning_rate, net.ranker, gradients);
+            if let Some(average) = &mut net.average {
+                average.add(&net.ranker.weights()?);
+            }
         }
     }
     batches.finish(net)

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cubecl")]
 mod adam;
+mod average;
 mod boosting_bytes;
 mod checkpoint;
 mod data;

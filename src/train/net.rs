@@ -1,9 +1,10 @@
 //! Training of nets by gradient descent on batches of queries.
 
+use super::average::Average;
 use super::engine::{self, Engine, Net};
 use super::epoch;
 use super::learner::{EpochStart, EpochTotals, Learner};
-use crate::data::Dataset;
+use crate::data::{Dataset, Scaler};
 use crate::device::{self, Transfers};
 use crate::error::{Error, Result};
 use crate::model::{Ranker, RankerConfig, Scorer, ranker_from_bytes, ranker_to_bytes};
@@ -21,6 +22,8 @@ pub(super) struct NetLearner {
     now: Net,
     /// The net after the tried epoch.
     next: Option<Net>,
+    /// The net with the averaged weights of the tried epoch, or else of the last accepted one, if weights are averaged.
+    evaluated: Option<Ranker>,
     /// The ranker of the best epoch, without autodiff.
     best: Ranker,
     /// Computes epochs; `None` before the first one.
@@ -28,7 +31,7 @@ pub(super) struct NetLearner {
 }
 
 impl NetLearner {
-    pub fn new(config: &TrainConfig, features: usize, device: &Device) -> Result<Self> {
+    pub fn new(config: &TrainConfig, scaler: &Scaler, device: &Device) -> Result<Self> {
         let path = match config.gradient {
             GradientPath::Auto
                 if device::on_host(device)
@@ -49,11 +52,12 @@ impl NetLearner {
             return Err(Error::Config(message.into()));
         }
         let device = device.clone().autodiff();
-        let shape = RankerConfig { features, architecture: config.architecture.clone() };
+        let shape = config.shape(scaler);
         let ranker = shape.init(config.init, config.seed, &device)?;
         let best = ranker.valid();
-        let now = Net { ranker, optimizer: config.optimizer.build(config, &device) };
-        Ok(NetLearner { shape, path, device, now, next: None, best, engine: None })
+        let average = Average::new(config, &ranker)?;
+        let now = Net { ranker, optimizer: config.optimizer.build(config, &device), average };
+        Ok(NetLearner { shape, path, device, now, next: None, evaluated: None, best, engine: None })
     }
 
     /// The net that an epoch starts from: that of the last accepted epoch, or new weights.
@@ -63,11 +67,13 @@ impl NetLearner {
         };
         let seed = epoch.config.seed.wrapping_add((restart as u64) << 40);
         let ranker = self.shape.init(epoch.config.init, seed, &self.device)?;
-        Ok(Net { ranker, optimizer: epoch.config.optimizer.build(epoch.config, &self.device) })
+        let average = Average::new(epoch.config, &ranker)?;
+        Ok(Net { ranker, optimizer: epoch.config.optimizer.build(epoch.config, &self.device), average })
     }
 
+    /// The net that is evaluated and saved: with averaged weights, if they are averaged.
     fn tried(&self) -> &Ranker {
-        &self.next.as_ref().unwrap_or(&self.now).ranker
+        self.evaluated.as_ref().unwrap_or_else(|| &self.next.as_ref().unwrap_or(&self.now).ranker)
     }
 
     fn run_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
@@ -77,6 +83,7 @@ impl NetLearner {
             none => none.insert(engine::choose(epoch, self.path, &self.device)?),
         };
         let (net, totals) = epoch::run(&mut **engine, epoch, net)?;
+        self.evaluated = net.average.as_ref().map(|average| average.ranker(&self.shape, &self.device)).transpose()?;
         self.next = Some(net);
         Ok(totals)
     }
@@ -84,12 +91,13 @@ impl NetLearner {
 
 impl Learner for NetLearner {
     fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
-        self.next = None;
+        // An epoch that fails leaves the state of the last accepted one.
+        (self.next, self.evaluated) = (None, None);
         device::guarded(&self.device.clone(), || self.run_epoch(epoch))
     }
 
     fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
-        let ranker = &self.next.as_ref().unwrap_or(&self.now).ranker;
+        let ranker = self.evaluated.as_ref().unwrap_or_else(|| &self.next.as_ref().unwrap_or(&self.now).ranker);
         let Some(engine) = &mut self.engine else { return Err(Error::Training("no epoch has been run yet".into())) };
         device::guarded(&self.device, || engine.score_valid(ranker, valid, stop))
     }
@@ -117,7 +125,7 @@ impl Learner for NetLearner {
             self.now = next;
         }
         if best {
-            self.best = self.now.ranker.valid();
+            self.best = self.tried().valid();
         }
         Ok(())
     }
@@ -128,11 +136,19 @@ impl Learner for NetLearner {
 
     fn save(&self) -> Result<Vec<Vec<u8>>> {
         let optimizer = self.now.optimizer.into_bytes().map_err(|error| Error::Record(error.to_string()))?;
-        Ok(vec![ranker_to_bytes(&self.now.ranker)?, ranker_to_bytes(&self.best)?, optimizer.to_vec()])
+        let parts = vec![ranker_to_bytes(&self.now.ranker)?, ranker_to_bytes(&self.best)?, optimizer.to_vec()];
+        Ok(parts.into_iter().chain(self.now.average.as_ref().map(Average::to_bytes)).collect())
     }
 
-    fn restore(&mut self, parts: Vec<Vec<u8>>, _: &Dataset) -> Result<()> {
+    fn restore(&mut self, mut parts: Vec<Vec<u8>>, _: &Dataset) -> Result<()> {
         let damaged = |why: String| Error::Record(format!("damaged checkpoint: {why}"));
+        let average = match &self.now.average {
+            Some(average) => {
+                let bytes = parts.pop().unwrap_or_default();
+                Some(average.restored(&bytes).ok_or_else(|| damaged("it does not contain averaged weights".into()))?)
+            }
+            None => None,
+        };
         let [ranker, best, optimizer] =
             <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it does not contain a net".into()))?;
         self.best = ranker_from_bytes(&self.shape, best, &self.device.clone().without_autodiff())?;
@@ -144,7 +160,8 @@ impl Learner for NetLearner {
             Error::Record(message.into())
         })?;
         let optimizer = optimizer.map_err(|error| damaged(error.to_string()))?;
-        self.now = Net { ranker, optimizer };
+        self.evaluated = average.as_ref().map(|average| average.ranker(&self.shape, &self.device)).transpose()?;
+        self.now = Net { ranker, optimizer, average };
         Ok(())
     }
 }

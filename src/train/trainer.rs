@@ -104,7 +104,7 @@ impl<'a> Trainer<'a> {
             [&data.train, &data.valid].into_iter().try_for_each(|data| data.load())?;
         }
         let learner: Box<dyn Learner> = match &config.method {
-            Method::Gradient => Box::new(NetLearner::new(&config, data.train.n_features(), device)?),
+            Method::Gradient => Box::new(NetLearner::new(&config, &data.scaler, device)?),
             Method::Boosting(settings) => trees(&config, settings, &data.train)?,
             Method::Baseline(settings) => {
                 let (metric, train) = (metric.clone(), &*data.train);

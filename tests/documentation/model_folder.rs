@@ -3,7 +3,7 @@
 use crate::support::Place;
 use burnrank::data::Preprocessing;
 use burnrank::model::{DataInfo, ExportTarget, MemberInfo, RunInfo};
-use burnrank::setting::{BaselineSettings, Method, MissingValues, TreeSettings};
+use burnrank::setting::{BaselineSettings, Method, MissingValues, Skip, TreeSettings};
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Finish, ModelInfo, RankerConfig, ScaleKind, TrainConfig,
 };
@@ -56,9 +56,10 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
 /// Returns a description with every field that an architecture can have.
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
     let data = Dataset::new(2, vec![1.0, f32::NAN, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
-    let ranker = RankerConfig { features: 2, architecture: architecture.clone() };
+    let is_encoded = scaling == ScaleKind::Piecewise;
+    let ranker = RankerConfig { skip: is_encoded, ..RankerConfig::new(2, architecture.clone()) };
     let categorical = vec!["2".to_owned()];
-    let config = TrainConfig {
+    let mut config = TrainConfig {
         architecture,
         scaling,
         method,
@@ -67,6 +68,9 @@ fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> Model
         categorical,
         ..TrainConfig::default()
     };
+    if is_encoded {
+        (config.scale_bins, config.skip, config.average_weights) = (8, Skip::Linear, 0.99);
+    }
     let settings = serde_json::to_value(config).unwrap();
     let scaler = Preprocessing { categorical: vec![0], ..scaling.into() }.fit(&data).unwrap();
     let mut info = ModelInfo::new(ranker.clone(), scaler, "ranknet");
@@ -105,7 +109,8 @@ fn the_page_lists_every_field_of_a_model() {
     let baseline = BaselineSettings { name: "ranksvm".into(), numbers: BTreeMap::from([("c".into(), 1.0)]) };
     let mlp = Architecture::Mlp { hidden: vec![3], activation: Activation::Tanh };
     for info in [
-        info(mlp, ScaleKind::Quantile, Method::Gradient),
+        info(mlp.clone(), ScaleKind::Quantile, Method::Gradient),
+        info(mlp, ScaleKind::Piecewise, Method::Gradient),
         info(Architecture::Trees { trees: 3, leaves: 4 }, ScaleKind::None, Method::Boosting(trees)),
         info(Architecture::Kernel { points: 2 }, ScaleKind::ZScore, Method::Baseline(baseline)),
     ] {

@@ -16,7 +16,7 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[Vec<f32>]) -> 
     let (center, spread) = match kind {
         "none" | "log1p" => return rows,
         "zscore" | "minmax" | "log1p-zscore" => (scaling("center"), scaling("spread")),
-        "quantile" => {
+        "quantile" | "piecewise" => {
             let (x, y) = (scaling("x"), scaling("y"));
             let most = x.len() / width;
             for row in &mut rows {
@@ -53,6 +53,9 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[Vec<f32>]) -> 
 
 /// `numpy.interp`.
 fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
+    if at.is_nan() {
+        return at;
+    }
     if at <= x[0] {
         return y[0];
     }
@@ -76,7 +79,8 @@ fn by_query(case: &Case, kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, score: 
         let rows: Vec<&[f32]> = query.features.chunks(case.data.n_features()).collect();
         let medians = scaling("medians");
         let filled = |row: &&[f32]| {
-            let median = |(i, &x): (usize, &f32)| if x.is_nan() { medians[i] as f32 } else { x };
+            let median =
+                |(i, &x): (usize, &f32)| medians.get(i).filter(|_| x.is_nan()).map_or(x, |median| *median as f32);
             row.iter().enumerate().map(median).collect::<Vec<f32>>()
         };
         let rows_scaled = scaled(kind, scaling, &rows.iter().map(filled).collect::<Vec<_>>());
@@ -114,6 +118,14 @@ fn kernel(kind: &Value, row: &[f64], points: &[Vec<f64>], offsets: &[f64], weigh
     points.iter().enumerate().map(of).sum()
 }
 
+/// The inputs of the first layer for the positions of a document, given the means of the bins of each.
+fn encoded(means: &[Vec<f64>], row: &[f64]) -> Vec<f64> {
+    let of = |(means, x): (&Vec<f64>, &f64)| {
+        means.iter().enumerate().map(|(bin, mean)| (x - bin as f64).clamp(0.0, 1.0) - mean).collect::<Vec<f64>>()
+    };
+    means.iter().zip(row).flat_map(of).collect()
+}
+
 fn score_json(file: &Value, row: &[f64]) -> f64 {
     if file["kind"] == "trees" {
         let tree = |tree: &Value| {
@@ -122,7 +134,8 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
             while at >= 0 {
                 let branch = &branches[at as usize];
                 let x = row[branch["feature"].as_u64().unwrap() as usize];
-                let left = x <= branch["threshold"].as_f64().unwrap() as f32 as f64;
+                let left = x <= branch["threshold"].as_f64().unwrap() as f32 as f64
+                    || x.is_nan() && branch["nan_left"].as_bool().unwrap();
                 at = branch[if left { "left" } else { "right" }].as_i64().unwrap();
             }
             tree["leaves"][(-1 - at) as usize].as_f64().unwrap()
@@ -136,7 +149,11 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         return kernel(kind, row, &points, &offsets, &numbers(&kind["weights"]));
     }
     let layers = file["layers"].as_array().unwrap();
-    let mut values = row.to_vec();
+    let means = file["encoding"].as_array().map(|means| means.iter().map(numbers).collect::<Vec<_>>());
+    let inputs = means.map_or_else(|| row.to_vec(), |means| encoded(&means, row));
+    let skip = if file["skip"].is_null() { Vec::new() } else { numbers(&file["skip"]) };
+    let linear: f64 = inputs.iter().zip(&skip).map(|(input, weight)| input * weight).sum();
+    let mut values = inputs;
     for (place, layer) in layers.iter().enumerate() {
         let mut sums = numbers(&layer["bias"]);
         for (x, weights) in values.iter().zip(layer["weights"].as_array().unwrap()) {
@@ -148,7 +165,7 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
         }
         values = sums;
     }
-    values[0]
+    values[0] + linear
 }
 
 #[test]
@@ -223,7 +240,9 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
                 let mut at = root;
                 while at >= 0.0 {
                     let branch = at as usize;
-                    let left = row[list("branches.feature")[branch] as usize] <= list("branches.threshold")[branch];
+                    let x = row[list("branches.feature")[branch] as usize];
+                    let left = x <= list("branches.threshold")[branch]
+                        || x.is_nan() && list("branches.nan_left")[branch] == 1.0;
                     at = list(if left { "branches.left" } else { "branches.right" })[branch];
                 }
                 list("leaves")[(-1.0 - at) as usize]
@@ -231,7 +250,12 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
             list("trees.root").iter().map(root).sum()
         }
         "net" => {
-            let mut values = row.to_vec();
+            let mut all = list("encoding.means").iter().copied();
+            let means: Vec<Vec<f64>> =
+                list("encoding.bins").iter().map(|&bins| all.by_ref().take(bins as usize).collect()).collect();
+            let inputs = if means.is_empty() { row.to_vec() } else { encoded(&means, row) };
+            let linear: f64 = inputs.iter().zip(list("skip.weight")).map(|(input, weight)| input * weight).sum();
+            let mut values = inputs;
             for place in (0..).step_by(2) {
                 let Some((shape, weights)) = tensors.get(&format!("{place}.weight")) else { break };
                 let bias = list(&format!("{place}.bias"));
@@ -242,7 +266,7 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
                 };
                 values = weights.chunks(shape[1]).enumerate().map(sum).collect();
             }
-            values[0]
+            values[0] + linear
         }
         kind => {
             let number = |name: &str| about[name].as_str().map(|text| text.parse::<f64>().unwrap());
@@ -334,6 +358,9 @@ fn a_record_has_the_documented_bytes() {
             assert_eq!(values, turned, "{name}");
             found += 1;
         }
-        assert_eq!(found, expected.keys().filter(|name| !name.starts_with("scaling")).count());
+        assert_eq!(
+            found,
+            expected.keys().filter(|name| !name.starts_with("scaling") && !name.starts_with("encoding")).count()
+        );
     }
 }

@@ -90,6 +90,7 @@ pub fn nets() -> Vec<Case> {
     let mut cases = Vec::new();
     for kind in ScaleKind::ALL {
         for shape in &shapes {
+            let shape = shape.clone().encoded(&Scaler::fit(kind, &data));
             let mut rng = random(cases.len() as u64);
             // Raw features in the thousands must not saturate all units.
             let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
@@ -106,6 +107,25 @@ pub fn nets() -> Vec<Case> {
             let function = shape.architecture.activation().map_or("linear".into(), |function| function.to_string());
             let name = format!("net-{kind}-{function}-{}", shape.architecture.hidden().len());
             cases.push(Case::new(name, model(Scorer::Net(net), kind, &data), &data));
+        }
+    }
+    cases
+}
+
+/// Nets with a skip connection, with and without encoded features.
+pub fn skips() -> Vec<Case> {
+    let data = data();
+    let mut cases = Vec::new();
+    for kind in [ScaleKind::ZScore, ScaleKind::Quantile, ScaleKind::Piecewise] {
+        for hidden in [&[7][..], &[6, 4]] {
+            let shape = RankerConfig::mlp(FEATURES, hidden, Activation::Relu).encoded(&Scaler::fit(kind, &data));
+            let shape = RankerConfig { skip: true, ..shape };
+            let mut rng = random(3);
+            let weights = shape.shapes().into_iter().map(|sides| {
+                (0..sides.iter().product::<usize>()).map(|_| 2.0 * rng.random::<f32>() - 1.0).collect::<Vec<f32>>()
+            });
+            let net = shape.from_weights(&weights.collect::<Vec<_>>(), &device::open("auto").unwrap()).unwrap();
+            cases.push(Case::new(format!("skip-{kind}-{}", hidden.len()), model(Scorer::Net(net), kind, &data), &data));
         }
     }
     cases
@@ -232,6 +252,7 @@ pub fn incomplete() -> Vec<Case> {
         let inputs = scaler.n_inputs();
         assert_eq!(inputs, 5 + 4 + 4, "{kind}");
         for shape in [RankerConfig::linear(inputs), RankerConfig::mlp(inputs, &[6, 4], Activation::Tanh)] {
+            let shape = shape.encoded(&scaler);
             let mut rng = random(cases.len() as u64);
             let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
             let shapes = shape.shapes();
@@ -260,7 +281,8 @@ pub fn incomplete() -> Vec<Case> {
 
 /// Returns all cases.
 pub fn all() -> Vec<Case> {
-    nets().into_iter().chain(trees()).chain(imported()).chain(kernels()).chain(incomplete()).collect()
+    let cases = nets().into_iter().chain(skips()).chain(trees()).chain(imported());
+    cases.chain(kernels()).chain(incomplete()).collect()
 }
 
 /// Checks that errors say what to do instead.

@@ -87,19 +87,24 @@ def is_known(name, value):
     base = dict(objective='lambdarank', num_iterations=2, verbosity=1)
     lightgbm.train({{**base, name: value}}, data, valid_sets=[data])
     return not any('Unknown parameter' in line for line in lines)
+def number(text):
+    return next((kind(text) for kind in (int, float) if text.replace('.', '', kind is float).isdigit()), text)
 assert not is_known('no_such_parameter', 1)
 for text in [{}]:
     name, value = text.split('=')
-    assert is_known(name, value), text
+    assert is_known(name, number(value)), text
 functions = list(inspect.signature(xgboost.train).parameters) + list(inspect.signature(xgboost.DMatrix.__init__).parameters)
 def is_used(name, value):
     with tempfile.TemporaryFile() as file:
         saved = os.dup(2); os.dup2(file.fileno(), 2)
         out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            data = xgboost.DMatrix(x, y, qid=numpy.arange(200) // 20)
-            xgboost.train({{'objective': 'rank:ndcg', 'lambdarank_num_pair_per_sample': 2, 'verbosity': 1, name: value}}, data, 2)
-        os.dup2(saved, 2); file.seek(0)
+        try:
+            with contextlib.redirect_stdout(out):
+                data = xgboost.DMatrix(x, y > 0, qid=numpy.arange(200) // 20)
+                xgboost.train({{'objective': 'rank:ndcg', 'verbosity': 1, name: value}}, data, 2)
+        finally:
+            os.dup2(saved, 2)
+        file.seek(0)
         return 'are not used' not in file.read().decode() + out.getvalue()
 assert not is_used('no_such_parameter', 1)
 for text in [{}]:
@@ -166,6 +171,7 @@ fn a_configuration_of_lightgbm_runs() {
     let script = "
 import lightgbm
 settings = dict(line.split(' = ') for line in open('train.conf').read().splitlines())
+settings['num_iterations'] = int(settings['num_iterations'])
 files = [settings.pop(key) for key in ('data', 'valid', 'output_model', 'task')]
 data = lightgbm.Dataset(files[0], params={**settings, 'verbosity': -1})
 model = lightgbm.train({**settings, 'verbosity': -1}, data, valid_sets=[data.create_valid(files[1])])

@@ -81,6 +81,22 @@ fn another_seed_does_not_discard_what_is_stored() {
 }
 
 #[test]
+fn reports_of_an_earlier_protocol_stay() {
+    let (place, file) = stored(&[("x", json!({"value": 1}))]);
+    let mut all: Value = serde_json::from_slice(&file).expect("JSON");
+    all["protocol"]["epochs of an earlier version"] = json!(3);
+    let path = results(&place).join("results.json");
+    fs::write(&path, all.to_string()).expect("written");
+    let ran = place.run(&format!("{NAME} --quick --stored"));
+    assert!(ran.code == Some(0) && ran.err.contains("the report stays, of 1 run with an earlier protocol"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&path).expect("results"), all.to_string());
+    let error = refused(&place, &format!("{NAME} --quick"), all.to_string().as_bytes());
+    assert!(error.contains("epochs of an earlier version"), "{error}");
+    let never = Place::new(&[]).run(&format!("{NAME} --quick --stored"));
+    assert!(never.code == Some(0) && never.err.contains("not run yet"), "{never:?}");
+}
+
+#[test]
 fn a_truncated_file_is_refused_and_kept() {
     let (place, file) = stored(&[("x", json!({"value": 1}))]);
     let half = &file[..file.len() / 2];

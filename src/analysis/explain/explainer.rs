@@ -102,7 +102,7 @@ impl Explainer {
         Ok(match scorer {
             Scorer::Net(ranker) if ranker.config().architecture.hidden().is_empty() => {
                 let (net, mean) = (HostNet::of(ranker)?.to_f64(), mean(data));
-                let expected = net.output().iter().zip(&mean).map(|(weight, mean)| weight * mean).sum();
+                let expected = net.output().iter().zip(&net.inputs(&mean)).map(|(weight, mean)| weight * mean).sum();
                 Explainer { kind: Kind::Linear { net, mean }, expected }
             }
             Scorer::Net(ranker) => smooth(Smooth::Net(HostNet::of(ranker)?.to_f64())),
@@ -166,7 +166,7 @@ impl Explainer {
     /// Returns the gradient of the score with respect to the features at a scaled document; `None` for trees.
     pub fn gradients(&self, document: &[f32]) -> Option<Vec<f64>> {
         match &self.kind {
-            Kind::Linear { net, .. } => Some(net.output().to_vec()),
+            Kind::Linear { net, .. } => Some(net.by_features(&wide(document), net.output().to_vec())),
             Kind::Smooth { scorer, .. } => Some(scorer.score_and_gradient(&wide(document)).1),
             Kind::Trees { .. } => None,
         }
@@ -179,7 +179,10 @@ fn wide(document: &[f32]) -> Vec<f64> {
 
 /// Contributions of features to the difference of two scores of a linear net.
 fn linear(net: &HostNet<f64>, from: &[f64], to: &[f64]) -> Vec<f64> {
-    to.iter().zip(from).zip(net.output()).map(|((to, from), weight)| (to - from) * weight).collect()
+    let (from, to) = (net.inputs(from), net.inputs(to));
+    let parts: Vec<f64> =
+        to.iter().zip(&from).zip(net.output()).map(|((to, from), weight)| (to - from) * weight).collect();
+    net.sums_of_features(parts)
 }
 
 /// Factor for the values of trees.

@@ -10,7 +10,8 @@ pub(super) enum Smooth {
 }
 
 fn net_gradient(net: &HostNet<f64>, document: &[f64]) -> (f64, Vec<f64>) {
-    let mut values = document.to_vec();
+    let inputs = net.inputs(document);
+    let mut values = inputs.clone();
     // Derivatives of the units' activations, layer by layer.
     let mut derivatives = Vec::with_capacity(net.hidden().len());
     for layer in net.hidden() {
@@ -22,14 +23,17 @@ fn net_gradient(net: &HostNet<f64>, document: &[f64]) -> (f64, Vec<f64>) {
         derivatives.push(partials);
         values = next;
     }
-    let score = values.iter().zip(net.output()).map(|(value, weight)| value * weight).sum();
+    let dot =
+        |values: &[f64], weights: &[f64]| values.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f64>();
+    let score = dot(&values, net.output()) + dot(&inputs, &net.skip);
     let mut gradient = net.output().to_vec();
     for (layer, derivatives) in net.hidden().iter().zip(&derivatives).rev() {
         let at_sums: Vec<f64> = gradient.iter().zip(derivatives).map(|(a, b)| a * b).collect();
         let dot = |row: &[f64]| row.iter().zip(&at_sums).map(|(weight, sum)| weight * sum).sum();
         gradient = layer.weights.chunks_exact(layer.units).map(dot).collect();
     }
-    (score, gradient)
+    gradient.iter_mut().zip(&net.skip).for_each(|(sum, weight)| *sum += weight);
+    (score, net.by_features(document, gradient))
 }
 
 /// A unit's value and derivative.

@@ -224,10 +224,10 @@ struct FirstSums {
 }
 
 impl FirstSums {
-    /// Returns `None` for other scorers, and if the sums do not fit in memory or are not finite.
+    /// Returns `None` for other scorers, for encoded features and skip connections, and if the sums do not fit in memory or are not finite.
     fn of(scorer: &Scorer, data: &Dataset, blocks: &[std::ops::Range<usize>]) -> Option<Self> {
         let ranker = scorer.net().filter(|net| net.devices().iter().all(on_host))?;
-        let ranker = HostRanker::of(ranker).ok()?;
+        let ranker = HostRanker::of(ranker).ok().filter(HostRanker::has_first_sums)?;
         let bytes = 4 * (data.n_documents() as u64).saturating_mul(ranker.first_units() as u64);
         memory::ask(bytes, "sums of the first layer", "").ok()?;
         let (offsets, width) = (data.offsets(), data.n_features());

@@ -1,6 +1,6 @@
 //! A ranker's weights on the host, as one flat vector.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Activation, Columns, HostNet, HostRanker, LayerPlace, Ranker, RankerConfig};
 
 /// A net whose weights can be read and changed.
@@ -37,7 +37,13 @@ pub(super) enum Role {
 
 impl MovableNet {
     pub fn of(ranker: &Ranker) -> Result<Self> {
-        Ok(MovableNet { config: ranker.config(), weights: ranker.weights()? })
+        let config = ranker.config();
+        if config.skip || config.encoding.is_some() {
+            return Err(Error::Config(
+                "local optimality does not support nets with `skip` or scaled by piecewise: train without them".into(),
+            ));
+        }
+        Ok(MovableNet { weights: ranker.weights()?, config })
     }
 
     pub fn features(&self) -> usize {

@@ -61,6 +61,8 @@ scalings! {
     Log1pZScore = "log1p-zscore", super::log1p_zscore::fit, auto Some(2), tune Some(4);
     /// sqrt(3) (2 F - 1), where F is the fraction of training documents below x; bounded, robust to outliers.
     Quantile = "quantile", super::quantile::fit, auto Some(1), tune Some(5);
+    /// Position between quantiles; bounded, robust to outliers; nets have a weight per bin, so that they learn thresholds.
+    Piecewise = "piecewise", super::piecewise::fit, auto None, tune None;
     /// `minmax` within each query, as LETOR's `QueryLevelNorm`.
     QueryMinMax = "query-minmax", super::query_minmax::fit, auto Some(3), tune Some(1);
     /// `zscore` within each query.

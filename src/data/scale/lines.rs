@@ -15,7 +15,7 @@
 /// Number of knots of a feature.
 pub(super) const KNOTS: usize = 31;
 /// Length of a table: the knots, padded to a whole number of SIMD registers.
-const TABLE_LENGTH: usize = 32;
+pub(super) const TABLE_LENGTH: usize = 32;
 /// Distance of ln(F / (1 - F)) between two knots.
 const STEP: f64 = 0.6;
 
@@ -41,8 +41,13 @@ pub(crate) struct Lines {
 impl Lines {
     /// Builds the maps from knots, which must ascend within each feature.
     pub(super) fn of(knots: Vec<f32>) -> Self {
-        let tables = knots.chunks(KNOTS).map(Table::of).collect();
+        let tables = knots.chunks(KNOTS).map(|knots| Table::through(&points(knots))).collect();
         Lines { knots, tables }
+    }
+
+    /// Builds the maps from at most [`TABLE_LENGTH`] points per feature, x ascending, at least one.
+    pub(super) fn through(points: &[Vec<(f32, f64)>]) -> Self {
+        Lines { knots: Vec::new(), tables: points.iter().map(|points| Table::through(points)).collect() }
     }
 
     pub fn knots(&self) -> &[f32] {
@@ -51,7 +56,7 @@ impl Lines {
 
     /// Returns the points (x, y) of the map of each feature, x ascending.
     pub fn points(&self) -> Vec<Vec<(f32, f64)>> {
-        self.knots.chunks(KNOTS).map(points).collect()
+        self.tables.iter().map(Table::points).collect()
     }
 
     /// Maps values after rounding them to f32, which does not change raw features.
@@ -86,17 +91,19 @@ struct Table {
     y: [f64; TABLE_LENGTH],
     /// Slope after each point; 0 after the last.
     slope: [f64; TABLE_LENGTH],
+    /// Number of points.
+    count: usize,
     /// x of the last point.
     end: f32,
 }
 
 impl Table {
-    fn of(knots: &[f32]) -> Self {
-        let points = points(knots);
+    fn through(points: &[(f32, f64)]) -> Self {
         let mut table = Table {
             x: [f32::INFINITY; TABLE_LENGTH],
             y: [0.0; TABLE_LENGTH],
             slope: [0.0; TABLE_LENGTH],
+            count: points.len(),
             end: f32::NEG_INFINITY,
         };
         for (index, &(x, y)) in points.iter().enumerate() {
@@ -106,6 +113,10 @@ impl Table {
             table.slope[index] = (pair[1].1 - pair[0].1) / (f64::from(pair[1].0) - f64::from(pair[0].0));
         }
         table
+    }
+
+    fn points(&self) -> Vec<(f32, f64)> {
+        self.x.iter().copied().zip(self.y.iter().copied()).take(self.count).collect()
     }
 
     /// Maps a value; NaN stays NaN.
@@ -126,7 +137,7 @@ mod tests {
     use super::*;
 
     fn fitted(values: &[f32]) -> Table {
-        Table::of(&fit(&Slice { values, width: 1 }, 1))
+        Table::through(&points(&fit(&Slice { values, width: 1 }, 1)))
     }
 
     impl Table {

@@ -1,7 +1,7 @@
 //! How features become inputs of a model.
 
 use super::inputs::{self, Inputs};
-use super::{ScaleKind, Scaler};
+use super::{ScaleKind, Scaler, Scaling};
 use crate::data::dataset::Dataset;
 use crate::distributed::Member;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Preprocessing {
     /// Feature scaling.
-    pub scaling: ScaleKind,
+    pub scaling: Scaling,
     /// Whether missing values are replaced by medians, if the data has any, with an input that is 1 if the feature is missing.
     /// Trees use missing values as they are.
     pub imputes: bool,
@@ -33,9 +33,16 @@ pub struct Preprocessing {
 }
 
 /// Replaces missing values; no feature is categorical.
-impl From<ScaleKind> for Preprocessing {
-    fn from(scaling: ScaleKind) -> Self {
+impl From<Scaling> for Preprocessing {
+    fn from(scaling: Scaling) -> Self {
         Preprocessing { scaling, imputes: true, categorical: Vec::new() }
+    }
+}
+
+/// The same with the default parameters of a scaling.
+impl From<ScaleKind> for Preprocessing {
+    fn from(kind: ScaleKind) -> Self {
+        Scaling::from(kind).into()
     }
 }
 
@@ -112,7 +119,10 @@ impl Preprocessing {
     /// Describes the rules as facts on which processes that train together must agree.
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let categorical = self.categorical.iter().map(|column| (column + 1).to_string()).collect::<Vec<_>>().join(",");
-        vec![("scaling".into(), self.scaling.to_string()), ("categorical features".into(), categorical)]
+        vec![
+            ("scaling".into(), format!("{} of {} bins", self.scaling.kind, self.scaling.bins)),
+            ("categorical features".into(), categorical),
+        ]
     }
 }
 

@@ -1,9 +1,10 @@
 //! A fitted scaling.
 
 use super::columns::{self, BLOCK, DistributedColumns, Slice};
+use super::columns::{Binned, ColumnStats};
 use super::inputs::{Input, Inputs};
 use super::stored::Stored;
-use super::{Affine, FitBuffers, Lines, ScaleKind, Statistic, Step};
+use super::{Affine, Encoding, FitBuffers, Lines, Pieces, ScaleKind, Scaling, Statistic, Step};
 use crate::data::dataset::Dataset;
 use crate::distributed::Member;
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::memory;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A fitted feature scaling, computed in f64 and rounded to f32 once.
 ///
@@ -35,8 +37,12 @@ pub struct Scaler {
 
 impl Scaler {
     /// Fits a scaling to all documents of `data`, which should be the training split only. Missing values stay missing.
-    pub fn fit(kind: ScaleKind, data: &Dataset) -> Scaler {
-        Scaler { kind, width: data.n_features(), steps: kind.fit(data), inputs: Inputs::default() }
+    pub fn fit(scaling: impl Into<Scaling>, data: &Dataset) -> Scaler {
+        Scaler::of(scaling.into(), data.n_features(), data)
+    }
+
+    fn of(Scaling { kind, bins }: Scaling, width: usize, columns: &dyn ColumnStats) -> Scaler {
+        Scaler { kind, width, steps: kind.fit(&Binned { columns, bins }), inputs: Inputs::default() }
     }
 
     /// Fits a scaling to the documents of all members. `rows` are the rows of each member, `data` has those of this one.
@@ -44,17 +50,17 @@ impl Scaler {
     /// # Errors
     /// When the connection to a member is lost.
     pub(crate) fn fit_distributed(
-        kind: ScaleKind,
+        scaling: impl Into<Scaling>,
         member: &Member,
         data: &Dataset,
         rows: &[Range<usize>],
     ) -> Result<Scaler> {
         if member.size() == 1 || data.n_features() == 0 {
-            return Ok(Scaler::fit(kind, data));
+            return Ok(Scaler::fit(scaling, data));
         }
         let columns = DistributedColumns::new(member, data, rows);
-        let steps = kind.fit(&columns);
-        columns.checked(Scaler { kind, width: data.n_features(), steps, inputs: Inputs::default() })
+        let scaler = Scaler::of(scaling.into(), data.n_features(), &columns);
+        columns.checked(scaler)
     }
 
     /// Fits medians and indicators to the documents of all members, of which `missing` lack each feature.
@@ -137,6 +143,23 @@ impl Scaler {
             _ => None,
         });
         lines.map_or(&[], Lines::knots)
+    }
+
+    /// Returns the fitted knots of `piecewise`.
+    pub(crate) fn pieces(&self) -> Option<&Pieces> {
+        self.steps.iter().find_map(|step| match step {
+            Step::Pieces(pieces) => Some(pieces),
+            _ => None,
+        })
+    }
+
+    /// Returns how nets read the scaled features; `None` if each is one input.
+    pub fn encoding(&self) -> Option<Arc<Encoding>> {
+        let pieces = self.pieces()?;
+        Some(match self.widens() {
+            false => pieces.encoding().clone(),
+            true => Arc::new(pieces.encoding_of(&self.inputs())),
+        })
     }
 
     /// Scales all documents of `data`: in place, or whenever rows are read for a mapped file.

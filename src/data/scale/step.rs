@@ -2,6 +2,7 @@
 
 use super::columns::{Column, Statistic};
 use super::lines::Lines;
+use super::pieces::Pieces;
 
 /// A step of a scaling: a monotonic map from one column to one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +13,8 @@ pub(crate) enum Step {
     Affine(Affine),
     /// Piecewise linear map, constant outside its points.
     Lines(Lines),
+    /// Position between knots.
+    Pieces(Pieces),
     /// (x - center) / spread, fitted to the documents of each query.
     WithinQuery(Statistic),
 }
@@ -24,7 +27,16 @@ impl Step {
 
     /// Whether the step has numbers fitted to the training split.
     pub fn has_numbers(&self) -> bool {
-        matches!(self, Step::Affine(_) | Step::Lines(_))
+        matches!(self, Step::Affine(_) | Step::Lines(_) | Step::Pieces(_))
+    }
+
+    /// Returns the piecewise linear maps of the step, if it has any.
+    pub fn lines(&self) -> Option<&Lines> {
+        match self {
+            Step::Lines(lines) => Some(lines),
+            Step::Pieces(pieces) => Some(pieces.lines()),
+            Step::SignedLog | Step::Affine(_) | Step::WithinQuery(_) => None,
+        }
     }
 
     /// Applies the step to all features of a document; `query` is fitted to the documents of its query.
@@ -33,6 +45,7 @@ impl Step {
             Step::SignedLog => row.iter_mut().for_each(|x| *x = signed_log(*x)),
             Step::Affine(affine) => affine.apply(row),
             Step::Lines(lines) => lines.apply(row),
+            Step::Pieces(pieces) => pieces.lines().apply(row),
             Step::WithinQuery(_) => query.apply(row),
         }
     }
@@ -43,6 +56,7 @@ impl Step {
             Step::SignedLog => Some(signed_log(x)),
             Step::Affine(Affine { center, spread, .. }) => Some(standardize(x, center[feature], spread[feature])),
             Step::Lines(lines) => Some(lines.value(feature, x)),
+            Step::Pieces(pieces) => Some(pieces.lines().value(feature, x)),
             Step::WithinQuery(_) => None,
         }
     }

@@ -2,7 +2,8 @@
 
 use super::inputs::{Category, Inputs};
 use super::lines::KNOTS;
-use super::{Lines, ScaleKind, Scaler, Step};
+use super::pieces::PieceColumn;
+use super::{Lines, Pieces, ScaleKind, Scaler, Step};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,9 @@ pub(super) struct Stored {
     spread: Vec<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     knots: Vec<f32>,
+    /// One per feature for `piecewise`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pieces: Vec<PieceColumn>,
     /// Value in place of a missing one, feature by feature.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     medians: Vec<f32>,
@@ -29,8 +33,19 @@ impl From<Scaler> for Stored {
     fn from(scaler: Scaler) -> Stored {
         let ((center, spread), knots) = (scaler.numbers(), scaler.knots());
         let (center, spread, knots) = (center.to_vec(), spread.to_vec(), knots.to_vec());
+        let pieces = scaler.pieces().map_or(&[][..], Pieces::columns).to_vec();
         let Inputs { medians, indicators, categories } = scaler.inputs;
-        Stored { kind: scaler.kind, width: scaler.width, center, spread, knots, medians, indicators, categories }
+        Stored {
+            kind: scaler.kind,
+            width: scaler.width,
+            center,
+            spread,
+            knots,
+            pieces,
+            medians,
+            indicators,
+            categories,
+        }
     }
 }
 
@@ -38,7 +53,7 @@ impl TryFrom<Stored> for Scaler {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Scaler> {
-        let Stored { kind, width, center, spread, knots, medians, indicators, categories } = stored;
+        let Stored { kind, width, center, spread, knots, pieces, medians, indicators, categories } = stored;
         let inputs = Inputs { medians, indicators, categories };
         inputs.check(width)?;
         let mut steps = kind.outline();
@@ -64,11 +79,21 @@ impl TryFrom<Stored> for Scaler {
                 knots.len()
             )));
         }
+        let has_pieces = steps.iter().any(|step| matches!(step, Step::Pieces(_)));
+        let expected = if has_pieces { width } else { 0 };
+        if pieces.len() != expected || !pieces.iter().all(PieceColumn::is_valid) {
+            return Err(Error::Mismatch(format!(
+                "a {kind} scaler of {width} features needs the bins of {expected} features, each with ascending knots and a \
+                 mean from 0 to 1 for each bin, got {}",
+                pieces.len()
+            )));
+        }
         let lines = Lines::of(knots);
         for step in &mut steps {
             match step {
                 Step::Affine(affine) => (affine.center, affine.spread) = (center.clone(), spread.clone()),
                 Step::Lines(fitted) => *fitted = lines.clone(),
+                Step::Pieces(fitted) => *fitted = Pieces::of(pieces.clone()),
                 Step::SignedLog | Step::WithinQuery(_) => {}
             }
         }

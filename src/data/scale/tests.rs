@@ -41,13 +41,14 @@ fn all_kinds_follow_their_formulas() {
         let middle = (share(first) + share(last)) / 2.0;
         3f64.sqrt() * (2.0 * middle - 1.0)
     });
-    let expected: [(ScaleKind, [f64; 4]); 8] = [
+    let expected: [(ScaleKind, [f64; 4]); 9] = [
         (ScaleKind::None, [-3.0, 1.0, 5.0, 7.0]),
         (ScaleKind::Log1p, logs),
         (ScaleKind::ZScore, [-3.0, 1.0, 5.0, 7.0].map(|x| (x - mean) / sd)),
         (ScaleKind::MinMax, [0.0, 0.4, 0.8, 1.0]),
         (ScaleKind::Log1pZScore, logs.map(|x| (x - log_mean) / log_sd)),
         (ScaleKind::Quantile, quantiles),
+        (ScaleKind::Piecewise, [0.0, 1.0, 2.0, 3.0]),
         (ScaleKind::QueryMinMax, [0.0, 1.0, 0.0, 1.0]),
         (ScaleKind::QueryZScore, [-1.0, 1.0, -1.0, 1.0]),
     ];
@@ -61,7 +62,9 @@ fn all_kinds_follow_their_formulas() {
 fn a_constant_feature_becomes_zero_even_if_it_varies_in_other_data() {
     // The mean of many 0.1f32 is not exactly 0.1f32: the computed variance is not 0.
     let from = data(1, vec![0.1; 12_345], &[12_345]);
-    for kind in [ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile] {
+    for kind in
+        [ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile, ScaleKind::Piecewise]
+    {
         let mut other = data(1, vec![0.1, 7.0, -1e38], &[3]);
         Scaler::fit(kind, &from).apply(&mut other).unwrap();
         assert_eq!(other.features(), [0.0; 3], "{kind}");
@@ -124,6 +127,17 @@ fn invalid_files_are_rejected() {
     rejects(&table(1, &good).replace("[0.0,", "[-1e39,"));
     rejects(&table(1, &good).replace("quantile", "none"));
     rejects(r#"{"kind":"quantile","width":1,"center":[],"spread":[]}"#);
+    let pieces = |pieces: serde_json::Value| {
+        serde_json::json!({"kind": "piecewise", "width": 1, "center": [], "spread": [], "pieces": [pieces]}).to_string()
+    };
+    serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [0.5]}))).unwrap();
+    serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [], "means": []}))).unwrap();
+    rejects(&pieces(serde_json::json!({"knots": [1.0, 1.0], "means": [0.5]})));
+    rejects(&pieces(serde_json::json!({"knots": [1.0], "means": []})));
+    rejects(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [1.5]})));
+    rejects(&pieces(serde_json::json!({"knots": [1.0, 2.0, 3.0], "means": [0.5]})));
+    rejects(&pieces(serde_json::json!({"knots": (0..40).collect::<Vec<_>>(), "means": vec![0.5; 39]})));
+    rejects(r#"{"kind":"piecewise","width":1,"center":[],"spread":[]}"#);
     good[3] = 2e9;
     rejects(&table(1, &good));
 }

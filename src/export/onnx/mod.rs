@@ -33,6 +33,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?.folded();
             let input = graph.inputs(&model.info.scaler, net.scaling, features);
+            let input = net.encoding.as_ref().map_or(input, |encoding| graph.encoded(encoding, input));
             graph.net(&net, input);
         }
         Scorer::Trees(forest) => {
@@ -95,6 +96,7 @@ impl Graph {
             Some(Activation::Relu) => "Relu",
             None => "Identity",
         };
+        let inputs = input;
         let mut input = input.to_owned();
         for (place, layer) in net.layers.iter().enumerate() {
             let [weights, bias, sums, values] =
@@ -107,6 +109,12 @@ impl Graph {
                 self.add(function, &[&input], &values);
                 input = values;
             }
+        }
+        if !net.skip.is_empty() {
+            self.constants.push(singles("skip", &[net.skip.len(), 1], net.skip.iter().copied()));
+            self.add("MatMul", &[inputs, "skip"], "linear");
+            self.add("Add", &[&input, "linear"], "sum");
+            input = "sum".into();
         }
         self.squeeze(&input);
     }

@@ -2,8 +2,8 @@
 
 use super::Graph;
 use super::proto::{Attribute, Element, doubles, integers, node, singles};
-use crate::data::Scaler;
 use crate::data::scale::{Affine, Input, Statistic, Step};
+use crate::data::{Encoding, Scaler};
 
 impl Graph {
     /// Adds the nodes of missing values, scaling and categories, and returns the name of the inputs, f32.
@@ -65,11 +65,30 @@ impl Graph {
             Step::SignedLog => self.log(input),
             Step::Affine(affine) => self.affine(affine, features, input),
             Step::Lines(lines) => self.points(&lines.points(), input),
+            Step::Pieces(pieces) => self.points(&pieces.lines().points(), input),
             Step::WithinQuery(Statistic::Range) => self.query_range(input),
             Step::WithinQuery(Statistic::Moments) => self.query_moments(input),
         });
         self.cast(last, Element::Single, "scaled");
         "scaled"
+    }
+
+    /// Adds the nodes of encoded features, and returns the name of the inputs of the first layer, f32.
+    pub(super) fn encoded(&mut self, encoding: &Encoding, positions: &str) -> &'static str {
+        let count = encoding.n_inputs();
+        let features = || encoding.features().iter().enumerate();
+        let columns = features().flat_map(|(feature, inputs)| std::iter::repeat_n(feature as i64, inputs.bins));
+        let bins = features().flat_map(|(_, inputs)| (0..inputs.bins).map(|bin| bin as f64));
+        self.constants.push(integers("column_of_bin", &columns.collect::<Vec<_>>()));
+        self.constants.push(singles("bins", &[count], bins));
+        self.constants.push(singles("bin_means", &[count], encoding.means().iter().map(|&mean| f64::from(mean))));
+        self.constants.push(singles("bin_start", &[], [0.0]));
+        self.constants.push(singles("bin_end", &[], [1.0]));
+        self.gather(positions, "column_of_bin", "positions");
+        self.add("Sub", &["positions", "bins"], "above_bins");
+        self.add("Clip", &["above_bins", "bin_start", "bin_end"], "in_bins");
+        self.add("Sub", &["in_bins", "bin_means"], "encoded");
+        "encoded"
     }
 
     /// sign(x) ln(1 + abs(x)).

@@ -33,7 +33,10 @@ const CHUNK: usize = 256;
 
 /// Whether these kernels support a net.
 fn is_narrow(shape: &RankerConfig) -> bool {
-    shape.features > 0 && shape.architecture.hidden().iter().all(|&units| units <= NARROW)
+    shape.features > 0
+        && !shape.skip
+        && shape.encoding.is_none()
+        && shape.architecture.hidden().iter().all(|&units| units <= NARROW)
 }
 
 /// A net with narrow layers and its current weights.

@@ -41,6 +41,9 @@ fn shape(hasher: &mut Hasher, info: &ModelInfo) {
     let hidden = info.ranker.architecture.hidden();
     hasher.word(hidden.len() as u64);
     hidden.iter().for_each(|&units| hasher.word(units as u64));
+    if info.ranker.skip {
+        hasher.bytes(b"skip");
+    }
 }
 
 fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
@@ -53,6 +56,13 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
     scaler.knots().iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+    if let Some(pieces) = scaler.pieces() {
+        for knots in pieces.knots() {
+            hasher.word(knots.len() as u64);
+            knots.iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+        }
+        pieces.encoding().means().iter().for_each(|mean| hasher.word(u64::from(mean.to_bits())));
+    }
     let inputs = scaler.parts();
     if inputs.is_empty() {
         return;

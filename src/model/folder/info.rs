@@ -176,7 +176,8 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
         }
         None => return Err(wrong(&path, "not the model.json of a model: `format` is missing".into())),
     }
-    let info: ModelInfo = serde_json::from_value(value).map_err(damaged)?;
+    let mut info: ModelInfo = serde_json::from_value(value).map_err(damaged)?;
+    info.ranker = info.ranker.encoded(&info.scaler);
     info.ranker.check().map_err(|error| wrong(&path, format!("damaged: {error}")))?;
     if info.scaler.n_inputs() != info.ranker.features {
         let (scaled, scored) = (info.scaler.n_inputs(), info.ranker.features);

@@ -3,13 +3,15 @@
 //! All weights are in one array ([`NetShape::pack`]), padded to whole vectors. Documents are processed in blocks that fit into
 //! a core's cache. The order of every sum depends on the data alone.
 
+mod encoded;
 mod kernels;
 #[cfg(feature = "flex")]
 mod op;
 #[cfg(test)]
 mod tests;
 
-use super::{Activation, RankerConfig};
+use super::{Activation, EncodedRows, RankerConfig};
+use encoded::Entries;
 use kernels::{BLOCK, padded, panels};
 #[cfg(feature = "flex")]
 pub(super) use op::fused_scores;
@@ -19,14 +21,24 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NetShape {
     features: usize,
+    /// The rows of the first layer and the skip connection, if features are encoded.
+    encoded: Option<EncodedRows>,
     hidden: Vec<HiddenShape>,
     activation: Activation,
     /// Places of the output's weights.
     output: Range<usize>,
+    /// Places of the skip connection's weights; empty without one.
+    skip: Range<usize>,
     /// Number of inputs of the output.
     last: usize,
-    /// Number of transposed weights, which the backward pass needs.
-    transposed: usize,
+    /// Inputs of the net.
+    inputs: usize,
+    /// The table of the first layer among the derived numbers; empty if features are not encoded.
+    table: Range<usize>,
+    /// The table of the skip connection.
+    skip_table: Range<usize>,
+    /// Number of derived numbers: transposed weights, which the backward pass needs, and tables.
+    derived: usize,
 }
 
 /// A hidden layer.
@@ -35,11 +47,11 @@ struct HiddenShape {
     inputs: usize,
     units: usize,
     padded: usize,
-    /// `[inputs, padded]` in panels.
+    /// `[inputs, padded]` in panels; `[rows, padded]` if features are encoded.
     weights: Range<usize>,
     /// `[padded]`
     bias: Range<usize>,
-    /// `[units, padded inputs]` in panels, among the transposed weights; empty for the first layer.
+    /// `[units, padded inputs]` in panels, among the derived numbers; empty for the first layer.
     transposed: Range<usize>,
 }
 
@@ -59,15 +71,20 @@ pub(crate) struct PartValues {
     values: Vec<f32>,
     /// The gradient with respect to the inputs of a layer, for one block.
     back: Vec<f32>,
+    /// The encoded features of one block.
+    entries: Entries,
 }
 
 impl NetShape {
     pub fn new(config: &RankerConfig) -> Self {
-        let (mut hidden, mut start, mut transposed) = (Vec::new(), 0, 0);
-        let mut last = config.features;
+        let (mut hidden, mut start, mut derived) = (Vec::new(), 0, 0);
+        let encoded = config.encoding.as_deref().map(EncodedRows::new);
+        let inputs = config.n_inputs();
+        let mut last = inputs;
         for &units in config.architecture.hidden() {
             let padded_units = padded(units);
-            let weights = start..start + last * padded_units;
+            let rows = encoded.as_ref().filter(|_| hidden.is_empty()).map_or(last, EncodedRows::len);
+            let weights = start..start + rows * padded_units;
             let bias = weights.end..weights.end + padded_units;
             start = bias.end;
             // Features need no gradient.
@@ -78,29 +95,46 @@ impl NetShape {
                 padded: padded_units,
                 weights,
                 bias,
-                transposed: transposed..transposed + back,
+                transposed: derived..derived + back,
             });
-            transposed += back;
+            derived += back;
             last = units;
         }
+        // One number per row if features are encoded.
+        let linear = |start: usize| start..start + encoded.as_ref().map_or(padded(inputs), EncodedRows::len);
+        let output = if hidden.is_empty() { linear(start) } else { start..start + padded(last) };
+        let skip = if config.skip { linear(output.end) } else { output.end..output.end };
+        let rows = encoded.as_ref().map_or(0, EncodedRows::len);
+        let table = derived..derived + rows * hidden.first().map_or(1, |first: &HiddenShape| first.padded);
+        let skip_table = table.end..table.end + if config.skip { rows } else { 0 };
         NetShape {
             features: config.features,
+            encoded,
             hidden,
             activation: config.architecture.activation().unwrap_or(Activation::Relu),
-            output: start..start + padded(last),
+            output,
+            skip,
             last,
-            transposed,
+            inputs,
+            table,
+            derived: skip_table.end,
+            skip_table,
         }
     }
 
     /// Number of weights, padding included.
     pub fn len(&self) -> usize {
-        self.output.end
+        self.skip.end
     }
 
     /// Number of features of a document.
     pub fn features(&self) -> usize {
         self.features
+    }
+
+    /// Whether features are encoded, so that gradients must be completed by [`NetShape::by_weights`].
+    pub fn is_encoded(&self) -> bool {
+        self.encoded.is_some()
     }
 
     /// Number of values that a document has between its forward and its backward pass.
@@ -116,7 +150,8 @@ impl NetShape {
     /// The places of each parameter of the net, in the order in which Burn visits them.
     pub fn parameters(&self) -> Vec<Range<usize>> {
         let of_layer = |layer: &HiddenShape| [layer.weights.clone(), layer.bias.clone()];
-        self.hidden.iter().flat_map(of_layer).chain([self.output.clone()]).collect()
+        let skip = Some(self.skip.clone()).filter(|skip| !skip.is_empty());
+        self.hidden.iter().flat_map(of_layer).chain([self.output.clone()]).chain(skip).collect()
     }
 
     /// Copies weights in the order of [`RankerConfig::shapes`] into padded panels.
@@ -130,16 +165,22 @@ impl NetShape {
     pub fn unpack(&self, packed: &[f32], weights: &mut Vec<f32>) {
         weights.clear();
         let hidden = self.hidden.iter().map(|layer| (layer.inputs + 1) * layer.units);
-        weights.resize(hidden.sum::<usize>() + self.last, 0.0);
+        let skip = if self.skip.is_empty() { 0 } else { self.inputs };
+        weights.resize(hidden.sum::<usize>() + self.last + skip, 0.0);
         self.each_run(|plain, padded| weights[plain].copy_from_slice(&packed[padded]));
     }
 
     /// Visits all runs of weights that are contiguous in both orders, with their places without and with padding.
     fn each_run(&self, mut visit: impl FnMut(Range<usize>, Range<usize>)) {
         let mut plain = 0;
-        for layer in &self.hidden {
+        for (place, layer) in self.hidden.iter().enumerate() {
             let mut start = layer.weights.start;
-            for (first, width) in panels(layer.padded) {
+            let encoded = self.encoded.as_ref().filter(|_| place == 0);
+            for (input, row) in encoded.iter().flat_map(|encoded| encoded.runs()).flat_map(|(a, b)| a.zip(b)) {
+                let (from, to) = (plain + input * layer.units, start + row * layer.padded);
+                visit(from..from + layer.units, to..to + layer.units);
+            }
+            for (first, width) in panels(layer.padded).filter(|_| encoded.is_none()) {
                 let units = width.min(layer.units - first);
                 for input in 0..layer.inputs {
                     let (from, to) = (plain + input * layer.units + first, start + input * width);
@@ -151,19 +192,45 @@ impl NetShape {
             visit(plain..plain + layer.units, layer.bias.start..layer.bias.start + layer.units);
             plain += layer.units;
         }
+        if self.hidden.is_empty() {
+            return self.each_linear_run(plain, self.output.start, &mut visit);
+        }
         visit(plain..plain + self.last, self.output.start..self.output.start + self.last);
-    }
-
-    /// Transposes the weights that the backward pass of deep nets needs.
-    pub fn transpose(&self, weights: &[f32], transposed: &mut Vec<f32>) {
-        transposed.resize(self.transposed, 0.0);
-        for layer in self.hidden.iter().filter(|layer| !layer.transposed.is_empty()) {
-            transpose(layer, &weights[layer.weights.clone()], &mut transposed[layer.transposed.clone()]);
+        if !self.skip.is_empty() {
+            self.each_linear_run(plain + self.last, self.skip.start, &mut visit);
         }
     }
 
-    /// Scores the documents of a part.
-    pub fn forward(&self, weights: &[f32], rows: DocumentRows<'_>, part: &mut PartValues, scores: &mut [f32]) {
+    /// Visits the runs of weights from the inputs to the score.
+    fn each_linear_run(&self, plain: usize, start: usize, visit: &mut impl FnMut(Range<usize>, Range<usize>)) {
+        match &self.encoded {
+            None => visit(plain..plain + self.inputs, start..start + self.inputs),
+            Some(encoded) => encoded.runs().for_each(|(inputs, rows)| {
+                visit(plain + inputs.start..plain + inputs.end, start + rows.start..start + rows.end);
+            }),
+        }
+    }
+
+    /// Numbers derived from the weights: those that the backward pass of deep nets needs transposed, and the tables of encoded
+    /// features.
+    pub fn derive(&self, weights: &[f32], derived: &mut Vec<f32>) {
+        derived.resize(self.derived, 0.0);
+        for layer in self.hidden.iter().filter(|layer| !layer.transposed.is_empty()) {
+            transpose(layer, &weights[layer.weights.clone()], &mut derived[layer.transposed.clone()]);
+        }
+        let Some(encoded) = &self.encoded else { return };
+        let (first, stride) = match self.hidden.first() {
+            Some(first) => (&first.weights, first.padded),
+            None => (&self.output, 1),
+        };
+        encoded.table(&weights[first.clone()], stride, &mut derived[self.table.clone()]);
+        if !self.skip.is_empty() {
+            encoded.table(&weights[self.skip.clone()], 1, &mut derived[self.skip_table.clone()]);
+        }
+    }
+
+    /// Scores the documents of a part. `weights` are followed by the numbers of [`NetShape::derive`].
+    pub fn forward(&self, weights: [&[f32]; 2], rows: DocumentRows<'_>, part: &mut PartValues, scores: &mut [f32]) {
         let documents = scores.len();
         part.reserve(documents * self.values_per_document());
         for start in (0..documents).step_by(BLOCK) {
@@ -172,25 +239,32 @@ impl NetShape {
             let ahead = Table::of(rows, block.end..documents.min(block.end + AHEAD));
             // The kernels prefetch only if this is not empty; the last block prefetches its own first row.
             let ahead = if ahead.rows().is_empty() { &features.rows()[..1] } else { ahead.rows() };
-            self.forward_block(weights, [features.rows(), ahead], block, documents, &mut part.values, scores);
+            self.forward_block(weights, [features.rows(), ahead], block, documents, part, scores);
         }
     }
 
     fn forward_block(
         &self,
-        weights: &[f32],
+        [weights, derived]: [&[f32]; 2],
         [features, ahead]: [&[&[f32]]; 2],
         block: Range<usize>,
         documents: usize,
-        values: &mut [f32],
+        PartValues { values, entries, .. }: &mut PartValues,
         scores: &mut [f32],
     ) {
         let output = &weights[self.output.clone()];
         let scores = &mut scores[block.clone()];
-        if self.hidden.is_empty() {
-            return kernels::dots(features, ahead, output, scores);
+        if let Some(encoded) = &self.encoded {
+            entries.decode(encoded, features);
         }
-        let mut rest = values;
+        if self.hidden.is_empty() {
+            if self.encoded.is_none() {
+                return kernels::dots(features, ahead, output, scores);
+            }
+            scores.fill(0.0);
+            return encoded::add_dots(entries, &derived[self.table.clone()], scores);
+        }
+        let mut rest = &mut values[..];
         let mut before: &[f32] = &[];
         for (place, layer) in self.hidden.iter().enumerate() {
             let (own, others) = rest.split_at_mut(documents * layer.padded);
@@ -198,7 +272,9 @@ impl NetShape {
             let places = block.start * layer.padded..block.end * layer.padded;
             let (own, derivatives) = (&mut own[places.clone()], &mut derivatives[places]);
             let (matrix, bias) = (&weights[layer.weights.clone()], &weights[layer.bias.clone()]);
-            if place == 0 {
+            if place == 0 && self.encoded.is_some() {
+                encoded::sums(entries, &derived[self.table.clone()], bias, own);
+            } else if place == 0 {
                 kernels::affine([features, ahead], matrix, bias, layer.padded, own);
             } else {
                 let inputs = Table::cut(before, padded(layer.inputs), layer.inputs);
@@ -208,10 +284,20 @@ impl NetShape {
             (before, rest) = (own, others);
         }
         kernels::dots(Table::cut(before, output.len(), output.len()).rows(), &[], output, scores);
+        if self.skip.is_empty() {
+            return;
+        }
+        if self.encoded.is_some() {
+            return encoded::add_dots(entries, &derived[self.skip_table.clone()], scores);
+        }
+        let mut linear = [0.0; BLOCK];
+        let linear = &mut linear[..scores.len()];
+        kernels::dots(features, &[], &weights[self.skip.clone()], linear);
+        scores.iter_mut().zip(linear).for_each(|(score, linear)| *score += *linear);
     }
 
     /// Adds the gradient with respect to all weights to `gradient`, or replaces it if `fresh`, given the gradient with respect to
-    /// the scores. Overwrites the values of the part.
+    /// the scores. Overwrites the values of the part. [`NetShape::by_weights`] completes the gradient.
     pub fn backward(
         &self,
         weights: [&[f32]; 2],
@@ -224,11 +310,36 @@ impl NetShape {
         let documents = by_scores.len();
         if fresh && documents == 0 {
             gradient.fill(0.0);
+        } else if fresh && self.encoded.is_some() {
+            self.encoded_places().for_each(|(places, _)| gradient[places].fill(0.0));
         }
         for start in (0..documents).step_by(BLOCK) {
             let block = start..documents.min(start + BLOCK);
             let features = Table::of(rows, block.clone());
             self.backward_block(weights, features.rows(), block, part, by_scores, fresh && start == 0, gradient);
+        }
+    }
+
+    /// The weights of encoded features: their places and the numbers per row.
+    fn encoded_places(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let first = match self.hidden.first() {
+            Some(first) => (first.weights.clone(), first.padded),
+            None => (self.output.clone(), 1),
+        };
+        [first, (self.skip.clone(), 1)].into_iter().filter(|(places, _)| !places.is_empty())
+    }
+
+    /// Completes a gradient that [`NetShape::backward`] has added up: that of encoded features is by the rows of tables.
+    pub fn by_weights(&self, gradient: &mut [f32]) {
+        let Some(encoded) = &self.encoded else { return };
+        self.encoded_places().for_each(|(places, stride)| encoded.by_weights(stride, &mut gradient[places]));
+    }
+
+    /// Adds the gradient by the weights of a path from the inputs to the score.
+    fn add_linear(&self, features: &[&[f32]], entries: &Entries, by_scores: &[f32], fresh: bool, gradient: &mut [f32]) {
+        match &self.encoded {
+            None => kernels::add_weighted(features, by_scores, fresh, gradient),
+            Some(_) => encoded::add_scores(entries, by_scores, gradient),
         }
     }
 
@@ -245,11 +356,17 @@ impl NetShape {
     ) {
         let documents = by_scores.len();
         let by_scores = &by_scores[block.clone()];
-        let of_output = &mut gradient[self.output.clone()];
+        let PartValues { values, back, entries } = part;
+        if let Some(encoded) = &self.encoded {
+            entries.decode(encoded, features);
+        }
         let Some(last) = self.hidden.last() else {
-            return kernels::add_weighted(features, by_scores, fresh, of_output);
+            return self.add_linear(features, entries, by_scores, fresh, &mut gradient[self.output.clone()]);
         };
-        let PartValues { values, back } = part;
+        if !self.skip.is_empty() {
+            self.add_linear(features, entries, by_scores, fresh, &mut gradient[self.skip.clone()]);
+        }
+        let of_output = &mut gradient[self.output.clone()];
         let mut end = documents * self.values_per_document();
         let LayerValues { own, derivatives, .. } = LayerValues::of(values, end, documents, last, &block);
         kernels::add_weighted(Table::cut(own, last.padded, last.padded).rows(), by_scores, fresh, of_output);
@@ -260,6 +377,10 @@ impl NetShape {
             let rows = Table::cut(deltas, layer.padded, layer.padded);
             kernels::add_weighted(rows.rows(), &ONES[..block.len()], fresh, &mut gradient[layer.bias.clone()]);
             let of_weights = &mut gradient[layer.weights.clone()];
+            if place == 0 && self.encoded.is_some() {
+                encoded::add_rows(entries, deltas, layer.padded, of_weights);
+                return;
+            }
             if place == 0 {
                 kernels::add_products(features, deltas, layer.padded, fresh, of_weights);
                 return;

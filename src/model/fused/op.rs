@@ -27,7 +27,8 @@ pub(in crate::model) fn fused_scores(ranker: &Ranker, features: &Tensor<2>) -> O
         return None;
     }
     let config = ranker.config();
-    if features.dims()[1] != config.features {
+    // Encoded inputs and skip connections have no gradient by the features here.
+    if features.dims()[1] != config.features || config.encoding.is_some() || config.skip {
         return None;
     }
     let net = FusedNet { shape: Arc::new(NetShape::new(&config)), parts: Arc::default() };
@@ -82,7 +83,7 @@ impl NetOps for Flex {
         parts.resize_with(starts.len().div_ceil(PART), PartValues::default);
         let work = parts.par_iter_mut().zip(scores.par_chunks_mut(PART)).zip(starts.par_chunks(PART));
         work.for_each(|((part, scores), starts)| {
-            net.shape.forward(&packed, DocumentRows { features, starts, width }, part, scores);
+            net.shape.forward([&packed, &[]], DocumentRows { features, starts, width }, part, scores);
         });
         let shape = vec![scores.len()];
         tensor(scores, shape)
@@ -101,7 +102,7 @@ impl NetOps for Flex {
         let shape = &net.shape;
         let (mut packed, mut transposed) = (Vec::new(), Vec::new());
         shape.pack(weights.storage::<f32>(), &mut packed);
-        shape.transpose(&packed, &mut transposed);
+        shape.derive(&packed, &mut transposed);
         let (starts, width) = net.rows(features);
         let mut of_features = vec![0.0; if by_features { features.len() } else { 0 }];
         let mut parts = net.parts.lock().unwrap_or_else(PoisonError::into_inner);

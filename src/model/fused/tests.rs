@@ -28,15 +28,15 @@ fn nets() -> Vec<RankerConfig> {
 /// Scores and gradients by weights and features, in one part.
 fn fused(config: &RankerConfig, plain: &[f32], features: &[f32], by_scores: &[f32]) -> [Vec<f32>; 3] {
     let shape = NetShape::new(config);
-    let (mut weights, mut transposed, mut part) = (vec![], vec![], PartValues::default());
+    let (mut weights, mut derived, mut part) = (vec![], vec![], PartValues::default());
     shape.pack(plain, &mut weights);
-    shape.transpose(&weights, &mut transposed);
+    shape.derive(&weights, &mut derived);
     let starts: Vec<usize> = (0..by_scores.len()).map(|row| row * config.features).collect();
     let rows = DocumentRows { features, starts: &starts, width: config.features };
     let mut scores = vec![0.0; by_scores.len()];
-    shape.forward(&weights, rows, &mut part, &mut scores);
+    shape.forward([&weights, &derived], rows, &mut part, &mut scores);
     let (mut gradient, mut by_weights) = (vec![f32::NAN; shape.len()], vec![]);
-    shape.backward([&weights, &transposed], rows, &mut part, by_scores, true, &mut gradient);
+    shape.backward([&weights, &derived], rows, &mut part, by_scores, true, &mut gradient);
     shape.unpack(&gradient, &mut by_weights);
     #[allow(unused_mut)]
     let mut by_features = vec![0.0; features.len()];

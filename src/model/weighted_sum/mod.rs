@@ -21,6 +21,7 @@ impl Scorer {
     ///   without weights between units of different nets; factors go into the output weights;
     /// - relu nets can differ in depth and be combined with linear nets, because `x = relu(x) - relu(-x)` and
     ///   `relu(relu(x)) = relu(x)`; all linear nets together take two units per layer;
+    /// - a skip connection of any net becomes one of the sum, and takes in all linear nets;
     /// - trees become one forest, with leaf values multiplied by the factor;
     /// - sums of the same kernel become one sum over all points.
     ///

@@ -11,30 +11,41 @@ pub(super) fn sum(nets: &[(&Ranker, f64)]) -> Result<Ranker> {
     let shape = shape_of_sum(&shapes)?;
     let device = nets.first().and_then(|(net, _)| net.devices().into_iter().next());
     let device = device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))?;
-    let mut linear: Option<Vec<f64>> = None;
+    let (mut linear, mut skip): (Option<Vec<f64>>, Option<Vec<f64>>) = (None, None);
     let mut deep = Vec::new();
     for (net, factor) in nets {
         let mut net = HostNet::of(net)?;
         if net.hidden().is_empty() {
-            let sum = linear.get_or_insert_with(|| vec![0.0; net.output().len()]);
-            sum.iter_mut().zip(net.output()).for_each(|(sum, weight)| *sum += factor * f64::from(*weight));
+            // A skip connection is a linear net.
+            let sum = if shape.skip { &mut skip } else { &mut linear };
+            add(sum, net.output(), *factor);
         } else {
+            if !net.skip.is_empty() {
+                add(&mut skip, &net.skip, *factor);
+            }
             let output = net.layers.last_mut().into_iter().flat_map(|layer| &mut layer.weights);
             output.for_each(|weight| *weight = (factor * f64::from(*weight)) as f32);
             deep.push(net);
         }
     }
-    let linear: Option<Vec<f32>> = linear.map(|sum| sum.into_iter().map(|weight| weight as f32).collect());
+    let single = |sum: Vec<f64>| sum.into_iter().map(|weight| weight as f32).collect::<Vec<f32>>();
+    let (linear, skip) = (linear.map(single), skip.map(single));
     let depth = shape.architecture.hidden().len();
     let weights = match linear {
         Some(weights) if depth == 0 => vec![weights],
         linear => {
             deep.extend(linear.map(|weights| relu_net(&weights)));
             deep.iter_mut().for_each(|net| deepen(net, depth));
-            side_by_side(&deep).into_weights()
+            HostNet { skip: skip.unwrap_or_default(), ..side_by_side(&deep) }.into_weights()
         }
     };
     shape.from_weights(&weights, &device)
+}
+
+/// Adds weights times a factor.
+fn add(sum: &mut Option<Vec<f64>>, weights: &[f32], factor: f64) {
+    let sum = sum.get_or_insert_with(|| vec![0.0; weights.len()]);
+    sum.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += factor * f64::from(*weight));
 }
 
 /// `w . x` as `relu(w . x) - relu(-w . x)`.
@@ -43,7 +54,7 @@ fn relu_net(weights: &[f32]) -> HostNet {
     let weights = weights.iter().flat_map(|&weight| [weight, -weight]).collect();
     let hidden = Dense { inputs, units, weights, bias: vec![0.0; units] };
     let output = Dense { inputs: units, units: 1, weights: vec![1.0, -1.0], bias: vec![0.0] };
-    HostNet { layers: vec![hidden, output], activation: Some(Activation::Relu) }
+    HostNet { layers: vec![hidden, output], activation: Some(Activation::Relu), skip: Vec::new(), encoding: None }
 }
 
 /// Adds identity layers up to the given depth; relu units pass on the values of relu units, which are not negative.
@@ -66,7 +77,12 @@ fn side_by_side(nets: &[HostNet]) -> HostNet {
             _ => separate_inputs(&parts),
         }
     };
-    HostNet { layers: (0..=depth).map(layer).collect(), activation: nets.first().and_then(|net| net.activation) }
+    HostNet {
+        layers: (0..=depth).map(layer).collect(),
+        activation: nets.first().and_then(|net| net.activation),
+        skip: Vec::new(),
+        encoding: None,
+    }
 }
 
 /// The output layer: the output weights of all nets.

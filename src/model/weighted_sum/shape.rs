@@ -20,6 +20,12 @@ pub(crate) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
             first.features, other.features
         )));
     }
+    if shapes.iter().any(|shape| shape.encoding != first.encoding) {
+        return Err(Error::Mismatch(
+            "nets that encode features differently cannot be averaged: train all with the same scaling of the same data".into(),
+        ));
+    }
+    let skip = shapes.iter().any(|shape| shape.skip);
     let architectures: Vec<&Architecture> = shapes.iter().map(|shape| &shape.architecture).collect();
     let architecture = match first.architecture {
         _ if architectures.iter().any(|other| kind(other) != kind(&first.architecture)) => {
@@ -43,12 +49,12 @@ pub(crate) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
             };
             Architecture::Kernel { points: architectures.iter().map(points).sum() }
         }
-        Architecture::Linear | Architecture::Mlp { .. } => net(&architectures)?,
+        Architecture::Linear | Architecture::Mlp { .. } => net(&architectures, skip)?,
     };
     architecture
         .check()
         .map_err(|error| Error::Config(format!("{error}; the ensemble has the units of all members")))?;
-    Ok(RankerConfig { features: first.features, architecture })
+    Ok(RankerConfig { features: first.features, architecture, skip, encoding: first.encoding.clone() })
 }
 
 /// A number that distinguishes nets, trees and kernels.
@@ -60,8 +66,8 @@ fn kind(architecture: &Architecture) -> u8 {
     }
 }
 
-/// The architecture with all units of these nets.
-fn net(nets: &[&Architecture]) -> Result<Architecture> {
+/// The architecture with all units of these nets; linear nets become part of a skip connection if there is one.
+fn net(nets: &[&Architecture], skip: bool) -> Result<Architecture> {
     let deep: Vec<&Architecture> = nets.iter().copied().filter(|net| **net != Architecture::Linear).collect();
     let Some(activation) = deep.first().and_then(|net| net.activation()) else {
         return Ok(Architecture::Linear);
@@ -74,7 +80,7 @@ fn net(nets: &[&Architecture]) -> Result<Architecture> {
     }
     let depth = deep.iter().map(|net| net.hidden().len()).max().unwrap_or(0);
     if activation != Activation::Relu {
-        if deep.len() < nets.len() {
+        if deep.len() < nets.len() && !skip {
             return wrong(format!(
                 "a linear net and a net with {activation} hidden units cannot be averaged: use `activation` relu"
             ));
@@ -89,7 +95,7 @@ fn net(nets: &[&Architecture]) -> Result<Architecture> {
     // A relu net that is shallower than others repeats its last layer.
     let units =
         |net: &&Architecture, layer: usize| net.hidden().get(layer).or(net.hidden().last()).copied().unwrap_or(0);
-    let linear = if deep.len() < nets.len() { LINEAR_UNITS } else { 0 };
+    let linear = if deep.len() < nets.len() && !skip { LINEAR_UNITS } else { 0 };
     let hidden = (0..depth).map(|layer| linear + deep.iter().map(|net| units(net, layer)).sum::<usize>()).collect();
     Ok(Architecture::Mlp { hidden, activation })
 }

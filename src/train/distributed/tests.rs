@@ -6,8 +6,7 @@ use crate::distributed::threads::each_with;
 use crate::error::{Error, Result};
 use crate::model::{Model, Scorer, ranker_to_bytes};
 use crate::objective::Objective;
-use crate::setting::Schedule;
-use crate::setting::TrainConfig;
+use crate::setting::{Schedule, Skip, TrainConfig};
 use crate::stop::Stop;
 use crate::train::{Trainer, TrainingData};
 use std::sync::Arc;
@@ -54,7 +53,9 @@ fn train(member: &Member, config: &TrainConfig) -> Result<Model> {
 #[test]
 fn models_do_not_depend_on_the_number_of_processes_and_threads() {
     let random = Objective::parse("lambdarank:ndcg:gaussian=2").unwrap();
-    for config in [config(ScaleKind::Quantile), TrainConfig { objective: random, ..config(ScaleKind::ZScore) }] {
+    let encoded = TrainConfig { skip: Skip::Linear, average_weights: 0.9, ..config(ScaleKind::Piecewise) };
+    for config in [config(ScaleKind::Quantile), TrainConfig { objective: random, ..config(ScaleKind::ZScore) }, encoded]
+    {
         let (first, second) = data();
         let alone = Trainer::new(config.clone(), first, second, &device::open("auto").unwrap()).unwrap();
         let expected = bytes(&alone.train().unwrap());

@@ -19,6 +19,7 @@ mod wave;
 mod work;
 mod workspace;
 
+use super::average::Average;
 use super::learner::{EpochStart, EpochTotals, score_all};
 use super::order::Order;
 use crate::data::Dataset;
@@ -37,6 +38,8 @@ use std::ops::Range;
 pub(super) struct Net {
     pub ranker: Ranker,
     pub optimizer: ModuleOptimizer,
+    /// The average of the weights, if they are averaged.
+    pub average: Option<Average>,
 }
 
 /// Computes the epochs of a run.

@@ -4,12 +4,12 @@ use super::part::{self, PartContext};
 use super::team::Team;
 use super::work::EpochWork;
 use super::workspace::Workspace;
-use crate::data::Dataset;
 use crate::data::synthetic::Synthetic;
+use crate::data::{Dataset, ScaleKind, Scaler, Scaling};
 use crate::device;
 use crate::model::{Activation, Architecture, Init, RankerConfig, to_host};
 use crate::objective::{Batch, OBJECTIVES, Objective, Outputs, surrogate};
-use crate::setting::{GradientPath, OptimizerKind, Schedule, TrainConfig};
+use crate::setting::{GradientPath, OptimizerKind, Schedule, Skip, TrainConfig};
 use crate::stop::Stop;
 use crate::train::descent::Descent;
 use crate::train::learner::{EpochStart, EpochTotals};
@@ -64,7 +64,62 @@ fn epoch<'a>(config: &'a TrainConfig, data: &'a Dataset, stop: &'a Stop) -> Epoc
 }
 
 fn shape(config: &TrainConfig, data: &Dataset) -> RankerConfig {
-    RankerConfig { features: data.n_features(), architecture: config.architecture.clone() }
+    if config.scaling == ScaleKind::Piecewise {
+        return config.shape(&scaler());
+    }
+    RankerConfig {
+        skip: config.skip == Skip::Linear,
+        ..RankerConfig::new(data.n_features(), config.architecture.clone())
+    }
+}
+
+/// Features that are dense, sparse, constant, binary and missing.
+fn raw() -> Dataset {
+    let data = data();
+    let value = |(i, &x): (usize, &f32)| match (i % 6, i / 6) {
+        (1, row) if row % 5 == 0 => f32::NAN,
+        (2, _) => 3.5,
+        (3, row) if row % 3 != 0 => 0.0,
+        (4, _) => f32::from(u8::from(x > 0.5)),
+        (5, row) if row % 7 == 0 => f32::NAN,
+        (5, _) => 1.0,
+        _ => x,
+    };
+    let features = data.features().iter().enumerate().map(value).collect();
+    let queries = data.queries().enumerate().map(|(query, of)| (query.to_string(), of.labels.len())).collect();
+    Dataset::new(6, features, data.labels().to_vec(), queries).unwrap()
+}
+
+fn scaler() -> Scaler {
+    Scaler::fit(Scaling { kind: ScaleKind::Piecewise, bins: 5 }, &raw())
+}
+
+/// Settings of nets with encoded features, skip connections or both, and their data.
+fn encoded(objective: &str, hidden: &[usize], activation: Activation) -> Vec<(TrainConfig, Dataset)> {
+    let mut positions = raw();
+    scaler().apply(&mut positions).unwrap();
+    let mut all = Vec::new();
+    for skip in [Skip::None, Skip::Linear] {
+        for scaling in [ScaleKind::None, ScaleKind::Piecewise] {
+            let plain = scaling == ScaleKind::None && skip == Skip::None;
+            if plain || (hidden.is_empty() && skip == Skip::Linear) {
+                continue;
+            }
+            let config = TrainConfig { skip, scaling, ..config(objective, hidden, activation) };
+            all.push((config, if scaling == ScaleKind::None { data() } else { positions.clone() }));
+        }
+    }
+    all
+}
+
+/// Weights of which those of skip connections are not 0.
+fn weights(shape: &RankerConfig) -> Vec<Vec<f32>> {
+    let mut weights = Init::Burn.weights(shape, 3);
+    if shape.skip {
+        let skip = weights.last_mut().unwrap().iter_mut().enumerate();
+        skip.for_each(|(place, weight)| *weight = 0.3 - ((place * 7) % 10) as f32 / 16.0);
+    }
+    weights
 }
 
 /// Loss and gradient without a graph.
@@ -174,6 +229,80 @@ fn gradients_are_differences_of_the_loss() {
                 }
                 assert!(values.next().is_none());
                 assert!(2 * checked >= gradient.len(), "{name}, {activation}, {hidden:?}: {checked}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_of_encoded_features_and_skip_connections_are_those_of_materialised_inputs() {
+    let mut count = 0;
+    for name in ["ranknet", "lambdarank:ndcg", "squared-error"] {
+        for hidden in [&[][..], &[5], &[20, 3], &[70]] {
+            for (config, data) in encoded(name, hidden, Activation::Tanh) {
+                let weights = weights(&shape(&config, &data));
+                let (loss, gradient, _) = fused(&config, &data, &weights);
+                let scale = gradient.iter().fold(1e-6f32, |scale, slope| scale.max(slope.abs()));
+                for path in [GradientPath::Lambda, GradientPath::Tensor] {
+                    let (expected_loss, expected) = autodiff(&config, &data, &weights, path);
+                    let what = format!("{name}, {hidden:?}, {}, {}, {path}", config.scaling, config.skip);
+                    assert!((loss - expected_loss).abs() <= 1e-4 * expected_loss.abs() + 1e-6, "{what}: {loss}");
+                    assert_eq!(gradient.len(), expected.len(), "{what}");
+                    for (place, (own, other)) in gradient.iter().zip(&expected).enumerate() {
+                        assert!((own - other).abs() <= 1e-4 * scale, "{what}, {place}: {own}, not {other}");
+                    }
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(count, 3 * 2 * (1 + 3 * 3));
+}
+
+#[test]
+fn gradients_of_encoded_features_are_differences_of_the_loss() {
+    const STEP: f32 = 0.001;
+    for hidden in [&[][..], &[4], &[3, 2]] {
+        for (config, data) in encoded("ranknet", hidden, Activation::Sigmoid) {
+            let mut weights = weights(&shape(&config, &data));
+            let (whole, gradient, _) = fused(&config, &data, &weights);
+            let noise = 1e-7 * whole.abs() / f64::from(STEP);
+            let scale = f64::from(gradient.iter().fold(1e-6f32, |scale, value| scale.max(value.abs())));
+            let mut values = gradient.iter();
+            for place in 0..weights.len() {
+                for index in 0..weights[place].len() {
+                    let weight = weights[place][index];
+                    let mut loss = |step: f32| {
+                        weights[place][index] = weight + step;
+                        fused(&config, &data, &weights).0
+                    };
+                    let slope = (loss(STEP) - loss(-STEP)) / f64::from(2.0 * STEP);
+                    weights[place][index] = weight;
+                    let gradient = f64::from(*values.next().unwrap());
+                    let what = format!("{hidden:?}, {}, {}, {place}/{index}", config.scaling, config.skip);
+                    assert!((gradient - slope).abs() <= 0.02 * scale + noise, "{what}: {gradient}, not {slope}");
+                }
+            }
+            assert!(values.next().is_none());
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits_with_encoded_features() {
+    for hidden in [&[][..], &[10], &[70, 5]] {
+        for (config, data) in encoded("lambdarank:ndcg", hidden, Activation::Relu) {
+            // As many documents as several parts have.
+            let data = data.select(&(0..300).map(|query| query % data.n_queries()).collect::<Vec<_>>());
+            let weights = weights(&shape(&config, &data));
+            let with = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let (loss, gradient, scores) = pool.install(|| fused(&config, &data, &weights));
+                (loss.to_bits(), gradient.iter().chain(&scores).map(|x| x.to_bits()).collect::<Vec<_>>())
+            };
+            let one = with(1);
+            for threads in [2, 4] {
+                assert!(with(threads) == one, "{hidden:?}, {threads} threads");
             }
         }
     }

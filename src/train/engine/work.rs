@@ -7,6 +7,7 @@ use crate::data::{Dataset, Targets};
 use crate::error::Result;
 use crate::objective::{Batch, Gradients, Objective, Outputs, QueryResult};
 use crate::stop::Stop;
+use crate::train::average::Average;
 use crate::train::descent::Descent;
 use crate::train::learner::{EpochStart, EpochTotals, query_seed};
 use burn::tensor::Device;
@@ -17,6 +18,8 @@ pub(super) struct FusedEpoch<'e> {
     pub workspace: &'e mut Workspace,
     pub work: EpochWork<'e>,
     descent: Descent,
+    /// Packed as the workspace's weights.
+    average: Option<Average>,
     pub team: Team,
     pub totals: EpochTotals,
 }
@@ -36,6 +39,7 @@ impl<'e> FusedEpoch<'e> {
         let workspace = Workspace::reuse(workspace, &net.ranker)?;
         Ok(FusedEpoch {
             device,
+            average: net.average.clone().map(|average| average.packed(workspace.shape())),
             descent: Descent::of(epoch.config, workspace.shape(), &net.ranker, &net.optimizer),
             work: EpochWork::new(epoch, first),
             team: Team::new(),
@@ -55,6 +59,9 @@ impl<'e> FusedEpoch<'e> {
     /// Updates the weights by the gradient of the batch.
     pub fn update(&mut self, learning_rate: f64) {
         self.workspace.update(&self.team, &mut self.descent, learning_rate);
+        if let Some(average) = &mut self.average {
+            average.add(&self.workspace.weights);
+        }
     }
 
     /// Returns weights and optimizer state to `net`.
@@ -63,6 +70,8 @@ impl<'e> FusedEpoch<'e> {
     /// The errors of [`Workspace::ranker`].
     pub fn finish(self, mut net: Net) -> Result<(Net, EpochTotals)> {
         net.ranker = self.workspace.ranker(self.device)?;
+        let shape = self.workspace.shape();
+        net.average = self.average.map(|average| average.unpacked(shape));
         self.descent.store(self.workspace.shape(), &net.ranker, &mut net.optimizer);
         Ok((net, self.totals))
     }

@@ -49,7 +49,8 @@ pub(super) struct Workspace {
     parameters: Vec<Range<usize>>,
     /// Padded.
     pub weights: Vec<f32>,
-    transposed: Vec<f32>,
+    /// Derived from the weights.
+    derived: Vec<f32>,
     parts: Vec<Part>,
     /// Number of parts that have a gradient of the batch.
     active: usize,
@@ -77,7 +78,7 @@ impl Workspace {
             config,
             shape,
             weights: Vec::new(),
-            transposed: Vec::new(),
+            derived: Vec::new(),
             parts: Vec::new(),
             active: 0,
             wave: Wave::default(),
@@ -121,14 +122,7 @@ impl Workspace {
     pub fn ranker(&self, device: &Device) -> Result<Ranker> {
         let mut plain = Vec::new();
         self.shape.unpack(&self.weights, &mut plain);
-        let mut rest = &plain[..];
-        let mut weights = Vec::new();
-        for shape in self.config.shapes() {
-            let (own, others) = rest.split_at(shape.iter().product());
-            weights.push(own.to_vec());
-            rest = others;
-        }
-        self.config.from_weights(&weights, device)
+        self.config.from_flat(&plain, device)
     }
 
     /// Computes the gradient of some of the queries of a batch of `whole` queries; returns the sums over them.
@@ -158,7 +152,13 @@ impl Workspace {
             }
             gathered += length(query);
         }
-        Ok(sum + self.wave(team, work, &queries[start..], whole, totals, start == 0)?)
+        let sum = sum + self.wave(team, work, &queries[start..], whole, totals, start == 0)?;
+        let Workspace { shape, parts, active, .. } = self;
+        let of_parts = Apart::new(&mut parts[..*active]);
+        let rounds = if shape.is_encoded() { *active } else { 0 };
+        // SAFETY: every piece has a part of its own.
+        team.each(rounds, |part| shape.by_weights(&mut unsafe { of_parts.cut(part..part + 1) }[0].gradient));
+        Ok(sum)
     }
 
     /// Approximate number of documents of a wave.
@@ -179,7 +179,7 @@ impl Workspace {
         for part in &mut self.parts[..self.active] {
             part.gradient.resize(self.shape.len(), 0.0);
         }
-        self.shape.transpose(&self.weights, &mut self.transposed);
+        self.shape.derive(&self.weights, &mut self.derived);
     }
 
     /// Adds the gradient of some queries to those of the parts.
@@ -193,8 +193,8 @@ impl Workspace {
         fresh: bool,
     ) -> Result<QueryResult> {
         work.stop.check()?;
-        let Workspace { shape, weights, transposed, parts, active, wave, asked, .. } = self;
-        let (shape, weights, transposed) = (&*shape, &weights[..], &transposed[..]);
+        let Workspace { shape, weights, derived, parts, active, wave, asked, .. } = self;
+        let (shape, weights) = (&*shape, [&weights[..], &derived[..]]);
         wave.gather(team, work.data, queries)?;
         let documents = wave.scores.len();
         if documents > *asked {
@@ -252,7 +252,6 @@ impl Workspace {
             // SAFETY: every piece has its own part.
             let own = unsafe { &mut of_parts.cut(part..part + 1)[0] };
             let by_scores = &lambdas[places(part)];
-            let weights = [weights, transposed];
             shape.backward(weights, rows(part), &mut own.values, by_scores, fresh, &mut own.gradient);
         });
         work.stop.check()?;

@@ -8,7 +8,7 @@ mod tests;
 use super::trainer::Trainer;
 use crate::error::{Error, Result};
 use crate::metric::Metric;
-use crate::model::{EpochRecord, Finish, RankerConfig, shape_of_sum};
+use crate::model::{EpochRecord, Finish, shape_of_sum};
 use crate::setting::{Method, TrainConfig};
 use crate::stop::Stop;
 use rand::{RngExt, SeedableRng};
@@ -48,10 +48,7 @@ impl<'a> Ensemble<'a> {
     /// # Errors
     /// If there is no run, the runs have different metrics or scalings, or their models cannot be summed.
     pub fn new(members: Vec<Trainer<'a>>) -> Result<Self> {
-        let shape = |member: &Trainer<'_>| RankerConfig {
-            features: member.data.train.n_features(),
-            architecture: member.config.architecture.clone(),
-        };
+        let shape = |member: &Trainer<'_>| member.config.shape(&member.data.scaler);
         if members.len() != 1 {
             shape_of_sum(&members.iter().map(shape).collect::<Vec<_>>())?;
         }

@@ -5,12 +5,11 @@
 //! values of each feature are sent to one process.
 
 use super::blocks::{BLOCK, columns_of, combined};
-use super::{Column, ColumnStats, Statistic, quantiles};
+use super::{Column, ColumnFit, ColumnStats, SampledColumn, Statistic, quantiles};
 use crate::data::dataset::Dataset;
 use crate::data::scale::step::Step;
 use crate::distributed::{Member, doubles_of, of_doubles, range_of_rank};
 use crate::error::{Error, Result};
-use crate::numeric::order::ascending;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -32,7 +31,12 @@ impl ColumnStats for DistributedColumns<'_> {
     }
 
     fn quantiles(&self) -> Vec<f32> {
-        self.or_empty(|| self.all_quantiles())
+        let shares = quantiles::shares();
+        self.sampled(&|column| quantiles::column_knots(column, &shares)).concat()
+    }
+
+    fn sampled(&self, fit: &ColumnFit<'_>) -> Vec<Vec<f32>> {
+        self.or_empty(|| self.all_sampled(fit))
     }
 }
 
@@ -106,7 +110,7 @@ impl<'a> DistributedColumns<'a> {
         Ok(combined(self.width, &blocks))
     }
 
-    fn all_quantiles(&self) -> Result<Vec<f32>> {
+    fn all_sampled(&self, fit: &ColumnFit<'_>) -> Result<Vec<Vec<f32>>> {
         let (rank, size) = (self.member.rank(), self.member.size());
         let documents = self.rows.last().map_or(0, |rows| rows.end);
         let mut counts = vec![0; size];
@@ -129,19 +133,25 @@ impl<'a> DistributedColumns<'a> {
         let out_lengths: Vec<usize> = (0..size).map(|to| sample.len() * features(to).len()).collect();
         let lengths: Vec<usize> = counts.iter().map(|count| count * features(rank).len()).collect();
         let into = self.member.exchange(&out, &out_lengths, &lengths)?;
-        let shares = quantiles::shares();
-        let knots = |feature: usize| {
+        let fitted = |feature: usize| {
             let mut at = 0;
-            let mut keys = Vec::with_capacity(counts.iter().sum());
+            let mut column = SampledColumn::default();
             for (count, length) in counts.iter().zip(&lengths) {
-                let values = into[at + feature * count..][..*count].iter().map(|&word| f32::from_bits(word));
-                keys.extend(values.filter(|x| x.is_finite()).map(ascending));
+                into[at + feature * count..][..*count].iter().for_each(|&word| column.push(f32::from_bits(word)));
                 at += length;
             }
-            quantiles::column_knots(&mut keys, &shares)
+            let numbers = fit(column);
+            std::iter::once(numbers.len() as u32).chain(numbers.into_iter().map(f32::to_bits)).collect::<Vec<_>>()
         };
-        let own: Vec<u32> = (0..features(rank).len()).into_par_iter().flat_map_iter(knots).map(f32::to_bits).collect();
-        Ok(self.member.all_gather(Ok(own))?.concat().into_iter().map(f32::from_bits).collect())
+        let own: Vec<u32> = (0..features(rank).len()).into_par_iter().flat_map_iter(fitted).collect();
+        let all = self.member.all_gather(Ok(own))?.concat();
+        let (mut rest, mut columns) = (&all[..], Vec::with_capacity(self.width));
+        while let Some((&length, others)) = rest.split_first() {
+            let (numbers, others) = others.split_at((length as usize).min(others.len()));
+            columns.push(numbers.iter().map(|&word| f32::from_bits(word)).collect());
+            rest = others;
+        }
+        Ok(columns)
     }
 }
 

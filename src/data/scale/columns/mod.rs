@@ -9,8 +9,10 @@ mod summary;
 pub(super) use blocks::{BLOCK, Slice, columns};
 pub(crate) use blocks::{FitBuffers, Rows};
 pub(super) use distributed::DistributedColumns;
+pub(super) use quantiles::{ColumnFit, SampledColumn};
 pub(crate) use summary::ColumnSummary;
 
+use super::pieces::DEFAULT_BINS;
 use super::step::{Affine, Step};
 use crate::data::dataset::Dataset;
 
@@ -21,6 +23,14 @@ pub(crate) trait ColumnStats {
 
     /// Returns the ascending quantiles of each feature for [`Lines`](super::Lines), feature by feature.
     fn quantiles(&self) -> Vec<f32>;
+
+    /// Fits each feature to a sample of its values.
+    fn sampled(&self, fit: &ColumnFit<'_>) -> Vec<Vec<f32>>;
+
+    /// Maximum number of bins per feature for [`Pieces`](super::Pieces).
+    fn bins(&self) -> usize {
+        DEFAULT_BINS
+    }
 
     /// Returns center and spread of each column after some steps.
     fn affine(&self, statistic: Statistic, before: &[Step]) -> Affine {
@@ -49,6 +59,34 @@ impl ColumnStats for NoColumns {
     fn quantiles(&self) -> Vec<f32> {
         Vec::new()
     }
+
+    fn sampled(&self, _: &ColumnFit<'_>) -> Vec<Vec<f32>> {
+        Vec::new()
+    }
+}
+
+/// Statistics with another number of bins.
+pub(super) struct Binned<'a> {
+    pub columns: &'a dyn ColumnStats,
+    pub bins: usize,
+}
+
+impl ColumnStats for Binned<'_> {
+    fn columns(&self, statistic: Statistic, before: &[Step]) -> Vec<Column> {
+        self.columns.columns(statistic, before)
+    }
+
+    fn quantiles(&self) -> Vec<f32> {
+        self.columns.quantiles()
+    }
+
+    fn sampled(&self, fit: &ColumnFit<'_>) -> Vec<Vec<f32>> {
+        self.columns.sampled(fit)
+    }
+
+    fn bins(&self) -> usize {
+        self.bins
+    }
 }
 
 /// Uses the statistics stored in a cache if possible.
@@ -68,6 +106,10 @@ impl ColumnStats for Dataset {
             Some(summary) => summary.quantiles().to_vec(),
             None => quantiles::fit(self, self.n_features()),
         }
+    }
+
+    fn sampled(&self, fit: &ColumnFit<'_>) -> Vec<Vec<f32>> {
+        quantiles::fit_each(self, self.n_features(), fit)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Quantiles of columns.
+//! Quantiles of columns, and other fits to a sample of their values.
 
 use super::blocks::Rows;
 use crate::data::scale::lines::{KNOTS, share};
@@ -17,24 +17,53 @@ const GROUP: usize = 16;
 /// Maximum number of values in memory for mapped files (128 MiB).
 const MAPPED_VALUES: usize = 1 << 25;
 
+/// The values of a feature in a sample of documents.
+#[derive(Debug, Clone, Default)]
+pub struct SampledColumn {
+    /// Sort keys of the finite values, in any order.
+    pub keys: Vec<u32>,
+}
+
+impl SampledColumn {
+    fn with_capacity(documents: usize) -> Self {
+        SampledColumn { keys: Vec::with_capacity(documents) }
+    }
+
+    pub fn push(&mut self, x: f32) {
+        if x.is_finite() {
+            self.keys.push(ascending(x));
+        }
+    }
+}
+
+/// Computes numbers from a sample of the values of a feature.
+pub type ColumnFit<'a> = dyn Fn(SampledColumn) -> Vec<f32> + Sync + 'a;
+
 /// Computes the knots of all features, feature by feature, from equally spaced documents.
 pub(in crate::data::scale) fn fit(rows: &impl Rows, width: usize) -> Vec<f32> {
     fit_sample(rows, width, SAMPLE)
 }
 
 fn fit_sample(rows: &impl Rows, width: usize, max_documents: usize) -> Vec<f32> {
+    let shares = shares();
+    fit_columns(rows, width, max_documents, &|column| column_knots(column, &shares)).concat()
+}
+
+/// Fits each feature to equally spaced documents.
+pub(super) fn fit_each(rows: &impl Rows, width: usize, fit: &ColumnFit<'_>) -> Vec<Vec<f32>> {
+    fit_columns(rows, width, SAMPLE, fit)
+}
+
+fn fit_columns(rows: &impl Rows, width: usize, max_documents: usize, fit: &ColumnFit<'_>) -> Vec<Vec<f32>> {
     if width == 0 {
         return Vec::new();
     }
     let sample: Vec<usize> = sample(rows.count(), max_documents).collect();
-    let shares = shares();
     let gather = |features: Range<usize>| {
-        let mut columns = vec![Vec::with_capacity(sample.len()); features.len()];
+        let mut columns = vec![SampledColumn::with_capacity(sample.len()); features.len()];
         for &document in &sample {
             rows.with(document..document + 1, |row| {
-                for (column, &x) in columns.iter_mut().zip(&row[features.clone()]).filter(|(_, x)| x.is_finite()) {
-                    column.push(ascending(x));
-                }
+                columns.iter_mut().zip(&row[features.clone()]).for_each(|(column, &x)| column.push(x));
             });
         }
         columns
@@ -43,15 +72,10 @@ fn fit_sample(rows: &impl Rows, width: usize, max_documents: usize) -> Vec<f32> 
     if rows.are_mapped() {
         // Reads each document once for as many features as memory allows, then sorts in parallel.
         let size = (MAPPED_VALUES / sample.len().max(1)).max(GROUP);
-        let knots = |mut column: Vec<u32>| column_knots(&mut column, &shares);
-        return groups(size)
-            .flat_map(|group| gather(group).into_par_iter().flat_map_iter(knots).collect::<Vec<_>>())
-            .collect();
+        return groups(size).flat_map(|group| gather(group).into_par_iter().map(fit).collect::<Vec<_>>()).collect();
     }
-    let knots = |group: Range<usize>| {
-        gather(group).iter_mut().flat_map(|column| column_knots(column, &shares)).collect::<Vec<f32>>()
-    };
-    groups(GROUP).collect::<Vec<_>>().into_par_iter().flat_map_iter(knots).collect()
+    let each = |group: Range<usize>| gather(group).into_iter().map(fit).collect::<Vec<_>>();
+    groups(GROUP).collect::<Vec<_>>().into_par_iter().flat_map_iter(each).collect()
 }
 
 /// Returns all documents, or `max_documents` equally spaced ones.
@@ -70,13 +94,13 @@ pub(super) fn shares() -> Vec<f64> {
     (0..KNOTS).map(share).collect()
 }
 
-/// Computes the quantiles of the values with these sort keys; zeros if there are none.
-pub(super) fn column_knots(keys: &mut [u32], shares: &[f64]) -> [f32; KNOTS] {
+/// Computes the quantiles of a column; zeros if it has no finite values.
+pub(super) fn column_knots(SampledColumn { mut keys }: SampledColumn, shares: &[f64]) -> Vec<f32> {
     keys.sort_unstable();
+    let mut knots = vec![0.0; KNOTS];
     let Some(last) = keys.len().checked_sub(1) else {
-        return [0.0; KNOTS];
+        return knots;
     };
-    let mut knots = [0.0; KNOTS];
     for (k, knot) in knots.iter_mut().enumerate() {
         let index = match k {
             0 => 0,

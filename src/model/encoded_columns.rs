@@ -1,7 +1,7 @@
 //! Sums of encoded features with reproducible rounding, as [`Columns`](super::Columns) computes those of plain features.
 
 use super::columns::GROUP;
-use super::encoding::{EncodedRows, Entry};
+use super::encoding::EncodedRows;
 use crate::data::Encoding;
 use crate::simd::{Simd, Vectorised, dispatch};
 use std::ops::Range;
@@ -68,13 +68,10 @@ impl Vectorised for Receive<'_> {
         let length = columns.rows.len();
         let table = &columns.table[group * length..][..length];
         let bias = &columns.bias[columns.units(group)];
-        let mut entries: Vec<Entry> = Vec::with_capacity(columns.features);
         for (document, row) in positions.chunks_exact(columns.features.max(1)).enumerate() {
-            entries.clear();
-            columns.rows.decode(row, &mut entries);
             // Two vectors if N is half a group; the second is unused if N is a whole group.
             let mut sums = [simd.splat(0.0); 2];
-            for entry in &entries {
+            for entry in columns.rows.entries(row) {
                 let (low, high) = (simd.splat(1.0 - entry.fraction), simd.splat(entry.fraction));
                 let [from, to] = [entry.row, entry.row + 1].map(|row| table[row as usize].as_chunks::<N>().0);
                 for (place, (from, to)) in from.iter().zip(to).enumerate() {

@@ -71,17 +71,16 @@ impl EncodedRows {
         })
     }
 
-    /// Appends the entries of a document: none for constant features, and for NaN, whose inputs count as their means.
+    /// The entries of a document: none for constant features, and for NaN, whose inputs count as their means.
     #[inline(always)]
-    pub fn decode(&self, positions: &[f32], entries: &mut Vec<Entry>) {
-        for (feature, &position) in self.features.iter().zip(positions) {
-            if feature.inputs.bins > 0 && !position.is_nan() {
-                // Positions of another scaling must not reach the rows of other features.
-                let position = position.clamp(0.0, feature.inputs.bins as f32);
-                let bin = (position as usize).min(feature.inputs.bins - 1);
-                entries.push(Entry { row: (feature.first + bin) as u32, fraction: position - bin as f32 });
-            }
-        }
+    pub fn entries<'a>(&'a self, positions: &'a [f32]) -> impl Iterator<Item = Entry> + 'a {
+        let varying = self.features.iter().zip(positions).filter(|(feature, x)| feature.inputs.bins > 0 && !x.is_nan());
+        varying.map(|(feature, position)| {
+            // Positions of another scaling must not reach the rows of other features.
+            let position = position.clamp(0.0, feature.inputs.bins as f32);
+            let bin = (position as usize).min(feature.inputs.bins - 1);
+            Entry { row: (feature.first + bin) as u32, fraction: position - bin as f32 }
+        })
     }
 
     /// Computes the table from weights, both with rows of `stride` numbers.
@@ -160,12 +159,12 @@ pub(super) fn inputs(encoding: &Encoding, positions: Tensor<2>) -> Tensor<2> {
     let count = encoding.n_inputs();
     let (mut features, mut bins) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (feature, inputs) in encoding.features().iter().enumerate() {
-        features.extend(std::iter::repeat_n(feature as i64, inputs.bins));
+        features.extend(std::iter::repeat_n(feature as i32, inputs.bins));
         bins.extend((0..inputs.bins).map(|bin| bin as f32));
     }
     let row = |numbers: Vec<f32>| Tensor::<2>::from_data(TensorData::new(numbers, [1, count]), &plain);
     let features = Tensor::<1, Int>::from_data(TensorData::new(features, [count]), &plain);
     let positions = positions.select(1, features);
-    let missing = positions.clone().is_nan();
+    let missing = positions.clone().without_autodiff().is_nan();
     ((positions - row(bins)).clamp(0.0, 1.0) - row(encoding.means().to_vec())).mask_fill(missing, 0.0)
 }

@@ -9,6 +9,8 @@ use crate::name::words;
 /// Scalings that a format supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalings {
+    /// Those with one input per feature that do not depend on the other documents of the query.
+    OneInput,
     /// All that do not depend on the other documents of the query.
     PerDocument,
     /// All.
@@ -19,6 +21,7 @@ impl Scalings {
     /// Whether a scaling is one of them.
     pub fn has(self, kind: ScaleKind) -> bool {
         match self {
+            Scalings::OneInput => !kind.is_per_query() && kind != ScaleKind::Piecewise,
             Scalings::PerDocument => !kind.is_per_query(),
             Scalings::Any => true,
         }
@@ -42,7 +45,7 @@ pub struct Capability {
     pub trees: Option<Scalings>,
     /// Scalings of kernel sums; `None` if the format has no kernels.
     pub kernels: Option<Scalings>,
-    /// Whether nets can have a skip connection and encode features scaled by `piecewise`.
+    /// Whether nets can have a skip connection.
     pub skip: bool,
     /// Activation functions of hidden units.
     pub activations: &'static [Activation],
@@ -86,7 +89,7 @@ impl Capability {
 
     /// Search engines with formulas or normalisers of features, and nested trees.
     const ENGINE: Capability = Capability {
-        nets: Some(Scalings::PerDocument),
+        nets: Some(Scalings::OneInput),
         trees: Some(Scalings::PerDocument),
         kernels: None,
         skip: false,
@@ -110,10 +113,7 @@ impl Capability {
     pub fn check(&self, architecture: &Architecture, scaling: ScaleKind) -> Result<(), Unsupported> {
         let scalings = self.scalings(architecture).ok_or(Unsupported::Architecture)?;
         if !scalings.has(scaling) {
-            return Err(Unsupported::WithinQuery);
-        }
-        if scaling == ScaleKind::Piecewise && architecture.is_net() && !self.skip {
-            return Err(Unsupported::Encoding);
+            return Err(if scaling.is_per_query() { Unsupported::WithinQuery } else { Unsupported::Encoding });
         }
         match architecture.activation().filter(|activation| !self.activations.contains(activation)) {
             Some(activation) => Err(Unsupported::Activation(activation)),
@@ -155,9 +155,12 @@ impl ExportTarget {
             ExportTarget::Elasticsearch | ExportTarget::OpenSearch => {
                 Capability { activations: &[Activation::Sigmoid, Activation::Tanh], ..Capability::ENGINE }
             }
-            ExportTarget::Vespa => {
-                Capability { kernels: Some(Scalings::PerDocument), skip: true, ..Capability::ENGINE }
-            }
+            ExportTarget::Vespa => Capability {
+                nets: Some(Scalings::PerDocument),
+                kernels: Some(Scalings::PerDocument),
+                skip: true,
+                ..Capability::ENGINE
+            },
             ExportTarget::Any | ExportTarget::Onnx | ExportTarget::C | ExportTarget::Rust => Capability::ANY,
         }
     }

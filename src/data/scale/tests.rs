@@ -131,7 +131,7 @@ fn invalid_files_are_rejected() {
         serde_json::json!({"kind": "piecewise", "width": 1, "center": [], "spread": [], "pieces": [pieces]}).to_string()
     };
     serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [0.5]}))).unwrap();
-    serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [], "means": [], "missing": true}))).unwrap();
+    serde_json::from_str::<Scaler>(&pieces(serde_json::json!({"knots": [], "means": []}))).unwrap();
     rejects(&pieces(serde_json::json!({"knots": [1.0, 1.0], "means": [0.5]})));
     rejects(&pieces(serde_json::json!({"knots": [1.0], "means": []})));
     rejects(&pieces(serde_json::json!({"knots": [1.0, 2.0], "means": [1.5]})));

@@ -16,7 +16,7 @@ impl Entries {
         self.all.clear();
         self.ends.clear();
         for document in documents {
-            rows.decode(document, &mut self.all);
+            self.all.extend(rows.entries(document));
             self.ends.push(self.all.len());
         }
     }

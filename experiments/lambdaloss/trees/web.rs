@@ -121,7 +121,7 @@ fn contrasts(set: usize) -> Vec<(Claim, [usize; 2])> {
     // In the paper, tuned NDCG-Loss2 is below LambdaMART on two of the sets.
     let below = gaps_in_table4(NDCG2, LAMBDARANK)[set] < 0.0;
     let (first, second) = if below { (LAMBDARANK, NDCG2) } else { (NDCG2, LAMBDARANK) };
-    let claim = above("NDCG-Loss2 in Table 4,", first, second, gaps_in_table4(first, second), Test::SameDirection);
+    let claim = above("NDCG-Loss2 in Table 4", first, second, gaps_in_table4(first, second), Test::SameDirection);
     all.push((claim, [tuned(first), tuned(second)]));
     all
 }

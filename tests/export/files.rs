@@ -79,7 +79,10 @@ fn by_query(case: &Case, kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, score: 
         let rows: Vec<&[f32]> = query.features.chunks(case.data.n_features()).collect();
         let medians = scaling("medians");
         let filled = |row: &&[f32]| {
-            let median = |(i, &x): (usize, &f32)| if x.is_nan() { medians[i] as f32 } else { x };
+            let median = |(i, &x): (usize, &f32)| match medians.get(i) {
+                Some(&median) if x.is_nan() => median as f32,
+                _ => x,
+            };
             row.iter().enumerate().map(median).collect::<Vec<f32>>()
         };
         let rows_scaled = scaled(kind, scaling, &rows.iter().map(filled).collect::<Vec<_>>());
@@ -133,7 +136,8 @@ fn score_json(file: &Value, row: &[f64]) -> f64 {
             while at >= 0 {
                 let branch = &branches[at as usize];
                 let x = row[branch["feature"].as_u64().unwrap() as usize];
-                let left = x <= branch["threshold"].as_f64().unwrap() as f32 as f64;
+                let left = x <= branch["threshold"].as_f64().unwrap() as f32 as f64
+                    || x.is_nan() && branch["nan_left"].as_bool().unwrap();
                 at = branch[if left { "left" } else { "right" }].as_i64().unwrap();
             }
             tree["leaves"][(-1 - at) as usize].as_f64().unwrap()
@@ -238,7 +242,9 @@ fn score_tensors(about: &Value, tensors: &Tensors, row: &[f64]) -> f64 {
                 let mut at = root;
                 while at >= 0.0 {
                     let branch = at as usize;
-                    let left = row[list("branches.feature")[branch] as usize] <= list("branches.threshold")[branch];
+                    let x = row[list("branches.feature")[branch] as usize];
+                    let left = x <= list("branches.threshold")[branch]
+                        || x.is_nan() && list("branches.nan_left")[branch] == 1.0;
                     at = list(if left { "branches.left" } else { "branches.right" })[branch];
                 }
                 list("leaves")[(-1.0 - at) as usize]

@@ -433,8 +433,10 @@ fn missing_values_are_read_written_and_cached() {
     assert_eq!(sparse.clone().fit_width(4).unwrap().missing_counts(), [3, 4, 1, 4]);
     let null = ReadOptions { null: Some(-1.0), ..ReadOptions::default() };
     assert_eq!(read(text, &null).unwrap().features()[..6], [0.5, -1.0, 7.0, -1.0, 0.0, 1.0]);
-    let both = ReadOptions { null: Some(0.0), ..sparse_missing.clone() };
-    assert!(read(text, &both).unwrap_err().to_string().contains("leave out one of them"));
+    let both = ReadOptions { null: Some(-1.0), ..sparse_missing.clone() };
+    let filled = read(text, &both).unwrap();
+    assert_eq!((filled.features()[4], filled.is_sparse_missing(), filled.has_missing()), (-1.0, true, false));
+    assert_eq!(filled.fit_width(4).unwrap().features()[3], -1.0);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("a.txt"), text).unwrap();

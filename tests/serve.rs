@@ -224,12 +224,17 @@ fn errors_are_json() {
         (json_request("[[1]]"), 400, "documents[0] has 1 features, the model expects 2"),
         (json_request("[[1,2],[1,2,3]]"), 400, "documents[1] has more than 2 features, the model expects 2"),
         (json_request("[[1,NaN]]"), 400, "the body is not JSON"),
-        (json_request("[[1,null]]"), 400, "documents[0][1] is null"),
+        (
+            json_request("[[1,null]]"),
+            400,
+            "feature 2 of document 1 is missing, but the model was trained on data without",
+        ),
         (json_request("[[1,1e60]]"), 400, "documents[0][1] is 1e60, out of range for f32"),
         (json_request("[[3e38,3e38]]"), 400, "the score of documents[0] is inf: its features are too large"),
         (json_request("[[1,2],[1,2],[1,2],[1,2]]"), 400, "more than 3 documents"),
         (request(octets, &[1; 9]), 400, "9 bytes is not a multiple of 8, the size of a document: 2 features of f32"),
-        (request(octets, &little_endian(&[0.0, f32::NAN])), 400, "documents[0][1] is NaN"),
+        (request(octets, &little_endian(&[0.0, f32::NAN])), 400, "feature 2 of document 1 is missing, but"),
+        (request(octets, &little_endian(&[0.0, f32::INFINITY])), 400, "documents[0][1] is inf"),
         (request("content-encoding: gzip\r\n", b"x"), 415, "content encoding \"gzip\" is not supported"),
         (json_request(&" ".repeat(100_001)), 413, "the body has more than 100000 bytes"),
         (b"GET /score HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), 405, "wrong method: expected POST /score"),
@@ -286,14 +291,16 @@ fn health_model_and_metrics_describe_the_server() {
 }
 
 #[test]
-fn features_with_different_scores_of_missing_values_are_named_at_the_start() {
+fn features_with_named_categories_are_named_at_the_start() {
     let place = Place::new(&[]);
-    let forest = Forest::parse(include_str!("../src/model/trees/tests/sample.txt")).unwrap();
+    let text =
+        include_str!("../src/model/trees/tests/sample.txt").to_owned() + "\npandas_categorical:[[\"de\", \"en\"]]\n";
+    let forest = Forest::parse(&text).unwrap();
     forest.into_model("imported").unwrap().save(&place.path().join("model")).unwrap();
     let server = Running::new(place, "");
     let description: Value = serde_json::from_str(&server.get("/model").1).unwrap();
     let warning = description["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("features bm25, language: missing values"), "{warning}");
+    assert!(warning.starts_with("feature language: categories must be numbers"), "{warning}");
     assert_eq!(server.startup["model"]["warnings"], description["warnings"]);
     let (code, said) = server.end("TERM");
     assert_eq!((code, said), (Some(0), format!("note: model: {warning}\n")));

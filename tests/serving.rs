@@ -90,7 +90,7 @@ fn serving_scores_equal_those_of_the_model_to_the_bit() {
     // Shared by all models and queries: earlier content must not matter.
     let mut scratch = Scratch::default();
     for (name, model, features) in cases() {
-        let (serving, width) = (model.serving().unwrap(), model.info.ranker.features);
+        let (serving, width) = (model.serving().unwrap(), model.info.n_features());
         assert_eq!(serving.n_features(), width);
         for documents in [1, 7, 40, 251, 1000, 0, features.len() / width] {
             let rows = &features[..documents * width];
@@ -125,7 +125,7 @@ fn a_data_set_has_the_same_scores_query_by_query() {
 fn a_warm_scorer_does_not_allocate() {
     assert!(taken(|| drop(std::hint::black_box(vec![1]))) > 0, "the counter counts");
     for (name, model, features) in cases() {
-        let (serving, width, mut scratch) = (model.serving().unwrap(), model.info.ranker.features, Scratch::default());
+        let (serving, width, mut scratch) = (model.serving().unwrap(), model.info.n_features(), Scratch::default());
         let cold = taken(|| drop(serving.rank(&features, &mut scratch)));
         assert!(cold > 0, "{name}");
         let warm = taken(|| {
@@ -179,5 +179,5 @@ fn an_inconsistent_model_is_refused() {
     let net = shape.init(Init::Burn, 5, &device::open("auto").unwrap()).unwrap();
     let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand");
     let error = Model { scorer: Scorer::Net(net), info, history: Vec::new() }.serving().unwrap_err();
-    assert_eq!(error.to_string(), "the model's description has 4 features, but its weights have 4 and its scaling 6");
+    assert_eq!(error.to_string(), "the model's description has 4 inputs, but its weights have 4 and its scaling 6");
 }

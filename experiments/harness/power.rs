@@ -4,7 +4,7 @@ use super::claim::Test;
 use super::index::Entry;
 use super::page::GENERATED;
 use super::papers::PAPERS;
-use super::verdict::{HeadlineRow, Outcome, Outcomes, Row};
+use super::verdict::{HeadlineRow, Outcome, Outcomes, Row, TOO_WIDE};
 use burnrank::internal::text::{Table, number, three_digits};
 use std::fmt::Write;
 
@@ -30,10 +30,15 @@ fn effect(row: &Row) -> Option<f64> {
         Test::Equivalent { margin } => Some(margin),
         Test::AtLeast { bound } | Test::AtMost { bound } => {
             let paper = row.claim.paper.split_whitespace().next()?;
-            paper.parse::<f64>().ok().map(|paper| (paper - bound).abs())
+            paper.parse::<f64>().ok().map(|paper| (paper - bound).abs()).filter(|effect| *effect > 0.0)
         }
         Test::EachAtMost { .. } | Test::Number { .. } | Test::Fact => None,
     }
+}
+
+/// Whether no mean could have confirmed the claim.
+fn is_too_wide(row: &Row) -> bool {
+    row.detectable.as_ref().is_some_and(|text| text.starts_with(TOO_WIDE))
 }
 
 /// The ends of a range, or its only value.
@@ -76,6 +81,7 @@ fn power(headline: &HeadlineRow, outcomes: &Outcomes) -> Power {
     let least: Vec<f64> = tested.iter().filter_map(|part| part.1).collect();
     let is_enough = |&(effect, least): &(Option<f64>, Option<f64>)| Some(least? <= effect?);
     let enough = match tested.iter().map(is_enough).collect::<Option<Vec<bool>>>() {
+        _ if least.is_empty() && !parts.iter().any(|row| is_too_wide(row)) => "-",
         _ if effects.len() < tested.len() => "unknown",
         None => "no",
         Some(all) if all.iter().all(|enough| *enough) => "yes",
@@ -83,10 +89,11 @@ fn power(headline: &HeadlineRow, outcomes: &Outcomes) -> Power {
     };
     Power {
         effect: format!("{}{}", if margins { "±" } else { "" }, range(&effects, number)),
-        detectable: match tested.len() - least.len() {
+        detectable: match parts.iter().filter(|row| is_too_wide(row)).count() {
+            0 if least.is_empty() => "no spread".into(),
             0 => range(&least, three_digits),
-            open if least.is_empty() => format!("nothing: {open} of {open} intervals too wide"),
-            open => format!("{}; {open} of {} intervals too wide", range(&least, three_digits), tested.len()),
+            wide if least.is_empty() => format!("nothing: {wide} of {wide} intervals too wide"),
+            wide => format!("{}; {wide} of {} intervals too wide", range(&least, three_digits), tested.len()),
         },
         enough,
     }

@@ -270,12 +270,13 @@ mod tests {
         let objective = Objective::parse("lambdarank:map:rel=2").unwrap();
         for shape in [NetShape::Linear, NetShape::TwoLayer] {
             let start = Net::random(13, shape, 5, &device);
-            // A full batch does not depend on the order of queries, which follows from the number of the epoch.
+            // A full batch depends on the order of queries, which follows from the number of the epoch, by rounding only.
             let all = descend(&plan(&objective, Updates::FullBatch, &[2, 3]), start.clone(), &sets, |_| ()).unwrap();
             assert_eq!((all.kept.len(), all.pairs.len()), (2, 6), "{shape:?}");
             let second = Plan { epochs: 1, ..plan(&objective, Updates::FullBatch, &[]) };
             let next = descend(&second, all.kept[0].1.clone(), &sets, |_| ()).unwrap();
-            assert_eq!(next.last.weights, all.kept[1].1.weights, "{shape:?}");
+            assert!(next.last.minus(&all.kept[1].1).length() < 1e-6, "{shape:?}");
+            assert!(next.last.minus(&all.kept[0].1).length() > 1e-4, "{shape:?}");
             // From random weights it is the library's training.
             let plan = plan(&objective, Updates::PerQuery, &[]);
             let own = descend(&plan, start, &sets, |_| ()).unwrap();

@@ -26,7 +26,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.reading.first_index == 0 {
         forest = forest.without_first_column().with_context(|| format!("{file}: --first-index 0"))?;
     }
-    let model = forest.into_model(format!("imported from {file}")).with_context(|| file.clone())?;
+    let mut model = forest.into_model(format!("imported from {file}")).with_context(|| file.clone())?;
+    model.info.sparse_missing &= !args.reading.fill_zeros;
     if place.model()?.is_some() && !args.force {
         return Err(protect::exists(&args.out, "--out"));
     }

@@ -144,12 +144,13 @@ fn a_target_sets_the_default_scaling_and_refuses_what_it_does_not_support() {
         assert!(!again.has("scale") && again.has("for") == (target != "any"), "{model}: {again:?}");
     }
     let message = |model: &str, stated: &[(&str, &str)]| config(model, stated).unwrap_err().to_string();
-    for (model, target, scaling) in [("mlp", "solr", "query-zscore"), ("trees", "vespa", "query-minmax")] {
+    for (model, target, scaling, last) in [
+        ("mlp", "solr", "query-zscore", "log1p-zscore or quantile"),
+        ("trees", "vespa", "query-minmax", "log1p-zscore, quantile or piecewise"),
+    ] {
         assert_eq!(
             message(model, &[("for", target), ("scale", scaling)]),
-            format!(
-                "scale {scaling}: expected none, log1p, zscore, minmax, log1p-zscore or quantile with `for` {target}"
-            )
+            format!("scale {scaling}: expected none, log1p, zscore, minmax, {last} with `for` {target}")
         );
     }
     assert_eq!(

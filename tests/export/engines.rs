@@ -33,10 +33,14 @@ fn has_formulas(case: &Case) -> bool {
         || case.name.starts_with("incomplete")
 }
 
-/// All models but kernels.
+/// All models but kernels, nets with a skip connection and nets that encode features.
 fn nets_and_trees() -> Vec<Case> {
-    let is_kernel = |case: &Case| matches!(case.model.info.ranker.architecture, Architecture::Kernel { .. });
-    models::all().into_iter().filter(|case| !is_kernel(case)).collect()
+    let is_tried = |case: &Case| match case.model.info.ranker.architecture {
+        Architecture::Kernel { .. } => false,
+        Architecture::Trees { .. } => true,
+        _ => case.kind() != ScaleKind::Piecewise && !case.name.starts_with("skip"),
+    };
+    models::all().into_iter().filter(is_tried).collect()
 }
 
 fn solr_tree(node: &Value, places: &HashMap<&str, usize>, row: &[f32]) -> f32 {

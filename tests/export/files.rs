@@ -79,10 +79,8 @@ fn by_query(case: &Case, kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, score: 
         let rows: Vec<&[f32]> = query.features.chunks(case.data.n_features()).collect();
         let medians = scaling("medians");
         let filled = |row: &&[f32]| {
-            let median = |(i, &x): (usize, &f32)| match medians.get(i) {
-                Some(&median) if x.is_nan() => median as f32,
-                _ => x,
-            };
+            let median =
+                |(i, &x): (usize, &f32)| medians.get(i).filter(|_| x.is_nan()).map_or(x, |median| *median as f32);
             row.iter().enumerate().map(median).collect::<Vec<f32>>()
         };
         let rows_scaled = scaled(kind, scaling, &rows.iter().map(filled).collect::<Vec<_>>());

@@ -64,7 +64,7 @@ fn missing_values_are_read_as_in_the_library() {
     place.run("convert none.txt --to model --out none").good();
     let ran = place.run("convert m.json --to model --out other");
     let expected = "feature f1: missing values differ from 0; values that LETOR files leave out are missing, as in XGBoost's \
-                    reader: add --null 0 when scoring if they were 0 in training";
+                    reader: import the model with --fill-zeros if they were 0 in training";
     assert!(ran.err.starts_with(&format!("note: m.json: {expected}")), "{ran:?}");
     // What LETOR files leave out is 0 for LightGBM's models and missing for XGBoost's.
     for (name, text) in [
@@ -82,7 +82,8 @@ fn missing_values_are_read_as_in_the_library() {
     assert!(lightgbm[0] != lightgbm[1] && scores("model", "sparse.txt") == [lightgbm[0].clone()], "{lightgbm:?}");
     let xgboost = scores("other", "three.txt");
     assert!(xgboost[0] != xgboost[1] && scores("other", "sparse.txt") == [xgboost[1].clone()], "{xgboost:?}");
-    assert_eq!(scores("other", "sparse.txt --null 0"), [xgboost[0].clone()]);
+    place.run("convert m.json --to model --fill-zeros --out zeros").done();
+    assert_eq!(scores("zeros", "sparse.txt"), [xgboost[0].clone()]);
 }
 
 /// `best_iteration` counts iterations, not trees.

@@ -167,6 +167,11 @@ pub fn config(
     })
 }
 
+/// Whether a run failed because no split leaves large enough leaves.
+pub fn grew_no_tree(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(burnrank::Error::Training(_)))
+}
+
 /// Results of one forest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Forest {

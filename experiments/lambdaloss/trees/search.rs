@@ -1,6 +1,6 @@
 //! Tuning of trees on validation queries, one setting at a time.
 
-use super::forest::{LIGHTGBM, METRIC, Parts, Shape, config, grow};
+use super::forest::{LIGHTGBM, METRIC, Parts, Shape, config, grew_no_tree, grow};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::tuning::{Tuned, tune};
 use crate::harness::{Execution, Ticker};
@@ -63,7 +63,7 @@ pub fn search(
         match grow(execution, &format!("{key} {}", shape.words()), &config, parts, (ticker, share)) {
             Ok(model) => model.best_value().context("no tree was grown"),
             // With these settings no leaf is large enough: the worst value.
-            Err(error) if matches!(error.downcast_ref(), Some(burnrank::Error::Training(_))) => Ok(0.0),
+            Err(error) if grew_no_tree(&error) => Ok(0.0),
             Err(error) => Err(error),
         }
     };

@@ -112,12 +112,10 @@ pub fn report(sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::Result<Report>
                 signed(mean(&alike), 4)
             )
         },
-        tables: vec![
-            sample_table(runs, &samples),
-            spread_table(runs, &samples),
-            whole_table(pool, runs),
-            limits_table(sizes, runs),
-        ],
+        tables: [sample_table(runs, &samples), spread_table(runs, &samples), whole_table(pool, runs)]
+            .into_iter()
+            .chain(limits_table(sizes, runs))
+            .collect(),
         notes,
         protocol: protocol_text(sizes, pool),
         deviations: deviations(pool),
@@ -175,7 +173,7 @@ fn whole_table(pool: &Pool, runs: &Runs) -> Table {
     table
 }
 
-fn limits_table(sizes: &Sizes, runs: &Runs) -> Table {
+fn limits_table(sizes: &Sizes, runs: &Runs) -> Option<Table> {
     let mut went = vec![];
     for (cell, result) in &runs.0 {
         let (what, allowed) = match cell.data {
@@ -188,7 +186,7 @@ fn limits_table(sizes: &Sizes, runs: &Runs) -> Table {
             Went::new(&name, best, allowed).tuned(result.learning_rate, &result.trials, seed == 0)
         }));
     }
-    trainings::table(&went)
+    (!went.is_empty()).then(|| trainings::table(&went))
 }
 
 fn panels(pool: &Pool, runs: &Runs, samples: &[Data]) -> [Panel; 2] {

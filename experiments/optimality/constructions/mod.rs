@@ -55,7 +55,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
     ],
     number: ("MRR over LocalGradient", "RankNetWeightPairs minus LocalGradient, MRR"),
-    time: "about 10 minutes",
+    time: "about 5 minutes",
     claims: |_| claims(tested()),
     changed: &[
         "5,000 training and 5,000 validation queries, as in the paper, instead of 1,000 and 500. There are six functions \

@@ -37,7 +37,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
     ],
     number: ("10% linear NDCG", "linear nets for NDCG with 0 of 459"),
-    time: "about 20 minutes",
+    time: "about 15 minutes",
     claims: |session| claims(tested(session.scale)),
     changed: &[
         "Steps are shares of |w|, the norm of the weights, and the step that decides is 10%. Before, steps were the \

@@ -36,7 +36,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
     ],
     number: ("optimum epoch 7", "nets of epoch 7 with 0 of 459"),
-    time: "about 8 minutes",
+    time: "about 5 minutes",
     claims: |session| claims(tested(session.scale)),
     changed: &[
         "Steps are 10% of |w| instead of the distances 0.1 to 1, as in optimality-directions. That weights of epochs 7 and \

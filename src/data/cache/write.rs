@@ -99,6 +99,8 @@ pub struct CacheWriter {
     ids: Option<Ids>,
     /// Whether features that parts leave out are missing rather than 0.
     sparse_missing: bool,
+    /// Value of features that parts leave out.
+    padding: f32,
     /// Feature names of the data.
     names: Option<Vec<String>>,
 }
@@ -133,6 +135,7 @@ impl CacheWriter {
             query_text: Vec::new(),
             ids: None,
             sparse_missing: false,
+            padding: 0.0,
             names: None,
         };
         writer.put(&[0; header::BYTES])?;
@@ -159,7 +162,7 @@ impl CacheWriter {
             }
         }
         if self.labels.is_empty() {
-            self.sparse_missing = data.is_sparse_missing();
+            (self.sparse_missing, self.padding) = (data.is_sparse_missing(), data.padding());
         } else if self.sparse_missing != data.is_sparse_missing() {
             let message = "features that are left out are 0 in some parts of a cache, and missing in others";
             return Err(Error::Mismatch(message.into()));
@@ -241,7 +244,7 @@ impl CacheWriter {
         self.file.flush().map_err(|error| Error::io(&self.path, "write", error))?;
         if !self.narrow.is_empty() {
             self.narrow.push((self.wide, self.width));
-            let padding = self.encoder.bytes_of(if self.sparse_missing { f32::NAN } else { 0.0 });
+            let padding = self.encoder.bytes_of(self.padding);
             let widened = widen_rows(&mut self.draft.file, &self.narrow, self.width, &padding);
             widened.map_err(|error| Error::io(&self.path, "write", error))?;
         }

@@ -17,12 +17,19 @@ impl Dataset {
     /// Declares features that the file leaves out missing, or 0. Changes no value.
     pub fn declared_sparse_missing(mut self, sparse_missing: bool) -> Self {
         self.sparse_missing = sparse_missing;
+        self.padding = if sparse_missing { f32::NAN } else { 0.0 };
+        self
+    }
+
+    /// Sets the value of features beyond the last one of the file.
+    pub(crate) fn with_padding(mut self, padding: f32) -> Self {
+        self.padding = padding;
         self
     }
 
     /// Returns the value of features beyond the last one of the file.
     pub(crate) fn padding(&self) -> f32 {
-        if self.sparse_missing { f32::NAN } else { 0.0 }
+        self.padding
     }
 
     /// Whether any feature of any document is missing.

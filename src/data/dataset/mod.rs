@@ -40,6 +40,8 @@ pub struct Dataset {
     feature_names: Option<Arc<[String]>>,
     sparse: bool,
     sparse_missing: bool,
+    /// Value of features beyond those of the file.
+    padding: f32,
 }
 
 /// Compares queries and documents; ignores feature names and whether the file left features out.
@@ -90,6 +92,7 @@ impl Dataset {
             feature_names: None,
             sparse: false,
             sparse_missing: false,
+            padding: 0.0,
         })
     }
 

@@ -26,6 +26,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             sparse: self.sparse,
             sparse_missing: self.sparse_missing,
+            padding: self.padding,
         };
         for &index in queries {
             let query = self.query(index);
@@ -101,8 +102,8 @@ impl Dataset {
         let what = format!("{documents} documents of {width} features");
         let remedy = "give each query a unique id";
         let with_ids = parts.iter().any(Dataset::has_document_ids);
-        let sparse_missing = parts[0].sparse_missing;
-        let mut joined = Dataset { width, offsets: vec![0], sparse_missing, ..Dataset::default() };
+        let (sparse_missing, padding) = (parts[0].sparse_missing, parts[0].padding);
+        let mut joined = Dataset { width, offsets: vec![0], sparse_missing, padding, ..Dataset::default() };
         let mut features = Vec::new();
         memory::reserve(&mut features, documents.saturating_mul(width), &what, remedy)?;
         memory::reserve(&mut joined.labels, documents, &what, remedy)?;

@@ -29,8 +29,8 @@ impl Dataset {
     ) -> Dataset {
         let (width, sparse, sparse_missing) = (file.width(), file.is_sparse(), file.is_sparse_missing());
         let features = Store::Mapped(Mapped::new(file, Selection::From(0), Vec::new()));
-        let (document_ids, feature_names) = (None, None);
-        Dataset { width, features, labels, query_ids, offsets, document_ids, feature_names, sparse, sparse_missing }
+        let data = Dataset { width, features, labels, query_ids, offsets, sparse, ..Dataset::default() };
+        data.declared_sparse_missing(sparse_missing)
     }
 
     /// Whether the features are in a memory-mapped file. Rows are then read, and scaled, each time they are used.

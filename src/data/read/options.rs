@@ -29,7 +29,7 @@ pub struct ReadOptions {
     pub block_bytes: usize,
     /// Columns of a table that are not features.
     pub columns: Columns,
-    /// Value in place of missing features. Without it, they are NaN.
+    /// Value in place of missing features, with `sparse_missing` also of those that are left out. Without it, they are NaN.
     pub null: Option<f32>,
     /// Whether features that a LETOR file leaves out are missing rather than 0.
     pub sparse_missing: bool,
@@ -66,12 +66,6 @@ impl ReadOptions {
         }
         if let Some(null) = self.null.filter(|null| !null.is_finite()) {
             return Err(Error::setting("null", null, "a finite number to use for missing values"));
-        }
-        if let (Some(null), true) = (self.null, self.sparse_missing) {
-            let message = format!(
-                "`null` {null} and `sparse_missing`: leave out one of them, because `null` replaces missing values"
-            );
-            return Err(Error::Config(message));
         }
         match self.width {
             Some(width) if width > MAX_FEATURES => {

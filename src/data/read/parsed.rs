@@ -15,6 +15,8 @@ pub(in crate::data) struct Parsed {
     pub outcomes: Vec<ParsedBlock>,
     /// See [`Dataset::is_sparse_missing`].
     pub sparse_missing: bool,
+    /// Value of features that are not listed.
+    pub left_out: f32,
 }
 
 impl Parsed {
@@ -24,9 +26,9 @@ impl Parsed {
     }
 
     pub(super) fn dataset(self, name: &str, queries: Vec<Query>) -> Result<Dataset> {
-        let sparse_missing = self.sparse_missing;
+        let (sparse_missing, left_out) = (self.sparse_missing, self.left_out);
         let data = group::dataset(name, self.width, self.features, self.labels, queries, &self.outcomes)?;
-        Ok(data.declared_sparse_missing(sparse_missing))
+        Ok(data.declared_sparse_missing(sparse_missing).with_padding(left_out))
     }
 }
 

@@ -34,7 +34,7 @@ impl Model {
         Some(match self.info.sparse_missing {
             true => format!(
                 "{features}: missing values differ from 0; values that LETOR files leave out are missing, as in XGBoost's \
-                 reader: add `null` 0 when scoring if they were 0 in training"
+                 reader: import the model with `fill_zeros` if they were 0 in training"
             ),
             false => format!("{features}: missing values differ from 0: write them as nan in data files"),
         })

@@ -82,7 +82,8 @@ impl TextPiece<'_> {
                 return Err(error.into());
             }
         }
-        Ok(Parsed { width, features, labels, outcomes, sparse_missing: self.options.sparse_missing })
+        let (sparse_missing, left_out) = (self.options.sparse_missing, rules.left_out);
+        Ok(Parsed { width, features, labels, outcomes, sparse_missing, left_out })
     }
 
     /// Whether the size of the matrix is plausible for the size of the text. A width set by the user is always accepted.

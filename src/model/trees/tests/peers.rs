@@ -85,7 +85,7 @@ fn the_base_score_is_a_margin_and_dropped_trees_have_weights() {
         .replace("\"name\": \"gbtree\"}", "\"name\": \"gbtree\"}, \"name\": \"dart\", \"weight_drop\": [0.5, 0]}");
     let (whole, dart) = (Forest::parse_any("", XGBOOST).unwrap(), Forest::parse_any("", &dart).unwrap());
     let first = whole.trees()[1].value(&[0.0; 3]);
-    assert_eq!(scores(&dart, &[0.0; 3])[0], 1.25 + first / 2.0);
+    assert_eq!(scores(&dart, &[0.0; 3])[0], f64::from((1.25 + first / 2.0) as f32));
 }
 
 /// XGBoost sends categories of a set right, others left, and missing ones to the side of `default_left`.

@@ -3,7 +3,7 @@
 use super::models::{self, Case, assert_refused};
 use burnrank::export::{FORMATS, Format};
 use burnrank::model::{ExportTarget, Unsupported};
-use burnrank::{Architecture, ScaleKind};
+use burnrank::{Activation, Architecture, ScaleKind};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -203,6 +203,10 @@ fn solr_scores_by_its_formulas() {
             assert_refused(&case, "solr", "its nets read one number per feature: train with `scale` quantile");
             continue;
         }
+        if case.model.info.ranker.skip {
+            assert_refused(&case, "solr", "train with `skip` none");
+            continue;
+        }
         let exported = case.export("solr").unwrap();
         let (model, (ending, features)) = (parse(&exported.bytes), exported.beside.unwrap());
         let store = parse(&features);
@@ -398,7 +402,7 @@ fn elasticsearch_scores_by_its_formulas() {
             continue;
         }
         let hidden = case.model.info.ranker.architecture.hidden().len();
-        if case.name.contains("relu") {
+        if case.model.info.ranker.architecture.activation() == Some(Activation::Relu) {
             assert_refused(&case, "elasticsearch", "train with `activation` tanh or sigmoid");
             continue;
         }

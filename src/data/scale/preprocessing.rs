@@ -119,11 +119,7 @@ impl Preprocessing {
     /// Describes the rules as facts on which processes that train together must agree.
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let categorical = self.categorical.iter().map(|column| (column + 1).to_string()).collect::<Vec<_>>().join(",");
-        vec![
-            ("scaling".into(), self.scaling.kind.to_string()),
-            ("bins of the scaling".into(), self.scaling.bins.to_string()),
-            ("categorical features".into(), categorical),
-        ]
+        vec![("scaling".into(), self.scaling.to_string()), ("categorical features".into(), categorical)]
     }
 }
 

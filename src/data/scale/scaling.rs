@@ -2,6 +2,7 @@
 
 use super::ScaleKind;
 use super::pieces::DEFAULT_BINS;
+use std::fmt;
 
 /// A kind of scaling with its parameters.
 ///
@@ -15,6 +16,16 @@ pub struct Scaling {
     pub kind: ScaleKind,
     /// Maximum number of bins per feature of `piecewise`.
     pub bins: usize,
+}
+
+/// The kind, and the number of bins where it matters.
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ScaleKind::Piecewise => write!(f, "{} of {} bins", self.kind, self.bins),
+            kind => write!(f, "{kind}"),
+        }
+    }
 }
 
 impl From<ScaleKind> for Scaling {

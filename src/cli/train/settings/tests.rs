@@ -4,7 +4,7 @@ use super::Settings;
 use crate::cli::tune::command::{config_arguments, line};
 use burnrank::TrainConfig;
 use burnrank::name::ParameterValue;
-use burnrank::setting::{ModelChoice, ModelKind, SETTINGS, Setting, Value, models};
+use burnrank::setting::{Bounds, ModelChoice, ModelKind, SETTINGS, Setting, Value, models};
 use clap::{Args, Command, FromArgMatches};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
@@ -24,6 +24,7 @@ fn value(row: &Setting, random: &mut impl Rng) -> String {
             let near = random.random_range(*low..=(*high).min(low + 300));
             if random.random_bool(0.1) { (*high).min(usize::MAX as u64) } else { near }.to_string()
         }
+        Value::Number(Bounds::Decay) => number(random, 0.0, 0.999),
         Value::Number(_) if random.random_bool(0.1) => "1".into(),
         Value::Number(_) if random.random_bool(0.1) => "0.000000012345".into(),
         Value::Number(_) => number(random, 1e-9, 1.0),

@@ -189,9 +189,9 @@ unsafe fn check(stream: *mut Stream, code: c_int) -> PyResult<()> {
 
 /// Names and types of the columns of a table.
 fn columns(schema: &Schema) -> PyResult<Vec<Column>> {
-    // SAFETY: formats and names are strings that live as long as the schema; names may be null.
     let text = |pointer: *const c_char| match pointer.is_null() {
         true => String::new(),
+        // SAFETY: formats and names are strings that live as long as the schema.
         false => unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned(),
     };
     if text(schema.format) != "+s" {

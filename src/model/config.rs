@@ -135,7 +135,7 @@ impl RankerConfig {
     ///
     /// # Errors
     /// If their number does not match.
-    pub(crate) fn from_flat(&self, flat: &[f32], device: &Device) -> Result<Ranker> {
+    pub(crate) fn ranker_of(&self, flat: &[f32], device: &Device) -> Result<Ranker> {
         let (mut rest, mut weights) = (flat, Vec::new());
         for shape in self.shapes() {
             let (own, others) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));

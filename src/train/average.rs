@@ -58,7 +58,7 @@ impl Average {
     /// # Errors
     /// If the weights are not those of the shape.
     pub fn ranker(&self, shape: &RankerConfig, device: &Device) -> Result<Ranker> {
-        shape.from_flat(&self.weights, device)
+        shape.ranker_of(&self.weights, device)
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -122,7 +122,7 @@ impl Workspace {
     pub fn ranker(&self, device: &Device) -> Result<Ranker> {
         let mut plain = Vec::new();
         self.shape.unpack(&self.weights, &mut plain);
-        self.config.from_flat(&plain, device)
+        self.config.ranker_of(&plain, device)
     }
 
     /// Computes the gradient of some of the queries of a batch of `whole` queries; returns the sums over them.

@@ -34,6 +34,7 @@ use burn::tensor::Device;
 use candidate::Candidate;
 pub use report::{AutoReport, CandidateReport, Difference, RunnerUp};
 use rotation::Rotation;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -260,10 +261,9 @@ impl<'a> Selection<'a> {
         let mut scaled: HashMap<Preprocessing, Arc<TrainingData<'_>>> = HashMap::new();
         for &place in places {
             let rules = candidates[place].config.preprocessing(self.train)?;
-            if !scaled.contains_key(&rules) {
-                let scaler = rules.fit_for(self.train, self.valid.as_slice())?;
-                let data = TrainingData::with_scaler(scaler, &parts[0], &parts[1])?;
-                scaled.insert(rules, Arc::new(data));
+            if let Entry::Vacant(place) = scaled.entry(rules) {
+                let scaler = place.key().fit_for(self.train, self.valid.as_slice())?;
+                place.insert(Arc::new(TrainingData::with_scaler(scaler, &parts[0], &parts[1])?));
             }
         }
         let done = Mutex::new(Vec::<(usize, Outcome, f64)>::new());

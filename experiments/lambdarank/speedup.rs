@@ -314,7 +314,10 @@ fn seconds(execution: &Execution<'_>, sizes: &Sizes, net: NetShape, way: Way, le
     train(&mut net, &data, 1, way);
     let fitting = sizes.patience.seconds / start.elapsed().as_secs_f64();
     let measured = queries.min((fitting as usize).max(1));
-    let timing = sizes.patience.time(|| Ok(train(&mut net, &data, measured, way)))?;
+    let timing = sizes.patience.time(|| {
+        train(&mut net, &data, measured, way);
+        Ok(())
+    })?;
     Ok(timing.seconds * queries as f64 / measured as f64)
 }
 

@@ -72,7 +72,7 @@ fn columns_are_chosen_by_the_user() {
 fn cells_without_a_number_are_missing() {
     let cells = ["", " ", "nan", "NaN", "-nan", "NA", "n/a", "NULL", "None", "?"];
     let rows: String = cells.iter().map(|cell| format!("1,1,{cell},0.5\n")).collect();
-    let (_folder, path) = file("a.csv", &format!("label,qid,x,y\n{rows}"));
+    let (_folder, path) = file("a.csv", format!("label,qid,x,y\n{rows}"));
     let data = read_all_ways(&path, &ReadOptions::default()).data;
     assert_eq!(data.missing_counts(), [cells.len(), 0]);
     let null = ReadOptions { null: Some(-2.0), ..ReadOptions::default() };

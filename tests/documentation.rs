@@ -114,23 +114,35 @@ fn the_speeds_of_the_readme_equal_the_results() {
     let results = std::fs::read_to_string(root.join("experiments/results/speed/results.json")).unwrap();
     let results: serde_json::Value = serde_json::from_str(&results).unwrap();
     let runs = results["runs"].as_object().unwrap();
-    let minimum = |times: Vec<f64>| times.into_iter().min_by(f64::total_cmp).expect("a time");
-    let seconds = |run: &serde_json::Value| run["seconds"].as_f64();
-    let own = runs.iter().filter(|(name, _)| name.starts_with("epoch lambdarank:ndcg lambda "));
-    let mut rows = vec![("burnrank".to_owned(), minimum(own.filter_map(|(_, run)| seconds(run)).collect()))];
-    for (peer, form, name) in [
-        ("lightgbm", "tuned", "LightGBM, one tree"),
-        ("torch", "tuned", "PyTorch, tuned"),
-        ("rax", "tuned", "Rax, tuned"),
-        ("torch", "plain", "PyTorch, plain"),
-        ("rax", "plain", "Rax, plain"),
+    let cell = |run: Option<&serde_json::Value>, field: &str| {
+        let seconds = run.and_then(|run| run.pointer(field)).and_then(serde_json::Value::as_f64);
+        seconds.map_or("-".to_owned(), |seconds| format!("{seconds:.4}"))
+    };
+    let [cells, peers] = ["widths", "peers"].map(|name| runs[name].as_array().unwrap());
+    let threads = cells.iter().filter_map(|cell| cell["threads"].as_u64()).max();
+    let row = |name: &str, peer: Option<(&str, &str)>| {
+        let cells = [1, 10, 100, 1_000].map(|batch| {
+            let is_net = |run: &&serde_json::Value| run["units"] == 10 && run["batch"] == batch;
+            match peer {
+                None => {
+                    let own = cells.iter().filter(is_net).find(|cell| cell["threads"].as_u64() == threads);
+                    cell(own, "/timing/seconds")
+                }
+                Some((peer, form)) => {
+                    let mut peers = peers.iter().filter(is_net);
+                    cell(peers.find(|run| run["peer"] == peer && run["form"] == form), "/seconds")
+                }
+            }
+        });
+        format!("| {name} | {} |", cells.join(" | "))
+    };
+    for line in [
+        row("burnrank", None),
+        row("PyTorch, tuned", Some(("torch", "tuned"))),
+        row("Rax, tuned", Some(("rax", "tuned"))),
+        row("PyTorch, plain", Some(("torch", "plain"))),
+        row("Rax, plain", Some(("rax", "plain"))),
     ] {
-        let peers = runs["peers"].as_array().unwrap().iter();
-        let same = peers.filter(|run| run["peer"] == peer && run["form"] == form && run["task"] == "epoch");
-        rows.push((name.to_owned(), minimum(same.filter_map(seconds).collect())));
-    }
-    for (name, seconds) in rows {
-        let line = format!("| {name} | {seconds:.4} |");
         assert!(readme.contains(&line), "the README lacks {line}");
     }
 }

@@ -53,7 +53,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
     ],
     number: ("roofline", "epoch time over the limit of this machine"),
-    time: "about 4 minutes on an otherwise idle machine, 8 with peers",
+    time: "about 3 minutes on an otherwise idle machine, 6 with peers",
     timed: true,
     claims: bounds::claims,
     changed: &[

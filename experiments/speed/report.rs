@@ -47,8 +47,8 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
              minimum of all repeats. *Plain* is how peers are used: every epoch shuffles and pads the queries, PyTorch to \
              the longest query of a batch, Rax to the longest of all, because its compiler needs one shape. *Tuned* is as \
              fast as we could make them, and favours them: queries of similar length are batched and padded before the \
-             measurement, every epoch has the same batches, and all is compiled (`jit`, `torch.compile`); PyTorch also \
-             computes the lambdas without autograd. burnrank shuffles the queries every epoch."
+             measurement, and every epoch has the same batches; Rax compiles the whole step (`jit`), and PyTorch computes \
+             the lambdas without autograd and compiles them (`torch.compile`). burnrank shuffles the queries every epoch."
                 .into(),
         );
     } else {
